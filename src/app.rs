@@ -33,7 +33,7 @@ use std::time::Duration;
 use actix::Arbiter;
 use anyhow::Context as _;
 
-pub use crate::app::foundation::{Foundation, demand_installation};
+pub use crate::app::foundation::{Foundation, require_installation};
 use crate::app::locations::LocalLocation;
 pub use crate::app::locations::{outbound, toolbox};
 
@@ -108,14 +108,14 @@ struct HistoryRecording {
     compactor_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
-    news: Arc<ChangeSignal>,
+    change_signal: Arc<ChangeSignal>,
     /// Subscribers to events about durable changes.
     events: Arc<EventHub>,
     fenced: Arc<FenceCounters>,
     /// Counters of the watchdog's pings.
     pings: Arc<WatchdogCounters>,
     /// Counters of messages to people.
-    told: Arc<NotifyCounters>,
+    notify_counters: Arc<NotifyCounters>,
     /// State of the backups that this server makes by itself.
     backups: Arc<BackupState>,
 }
@@ -123,17 +123,21 @@ struct HistoryRecording {
 impl HistoryRecording {
     /// Returns the parts that background work needs.
     const fn measured(&self) -> MeasurementSinks<'_> {
-        MeasurementSinks { recorder: &self.recorder, news: &self.news, events: &self.events }
+        MeasurementSinks {
+            recorder: &self.recorder,
+            change_signal: &self.change_signal,
+            events: &self.events,
+        }
     }
 
     /// Starts to share the services with other nodes; `None` on a node that is alone.
     fn join_cluster(
         &self,
         bus: Option<&BusMembership>,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         supervisor: &Supervisor,
     ) -> Option<ClusterMembership> {
-        ClusterMembership::start(bus, announcer, &self.recorder, &self.news, supervisor)
+        ClusterMembership::start(bus, router, &self.recorder, &self.change_signal, supervisor)
     }
 
     /// Returns the source of the operational figures.
@@ -149,7 +153,7 @@ impl HistoryRecording {
     /// Returns the collectors of `/metrics`.
     fn collectors(
         &self,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
         remote: Option<&RemoteLocations>,
@@ -158,29 +162,29 @@ impl HistoryRecording {
         let clock = Arc::new(ClockMetrics(Arc::clone(guard)));
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
-        let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
+        let (pings, notify_counters) = (Arc::clone(&self.pings), Arc::clone(&self.notify_counters));
         let backups = Arc::clone(&self.backups);
         let always: [Arc<dyn MetricCollector>; 11] = [
-            announcer.engine.counters(),
-            announcer.engine.roster(),
+            router.engine.counters(),
+            router.engine.roster(),
             recorded,
             compacted,
             clock,
             kinds,
             events,
             pings,
-            told,
+            notify_counters,
             backups,
-            Arc::new(announcer.unreadable.clone()),
+            Arc::new(router.unreadable.clone()),
         ];
-        let among_others = cluster.into_iter().flat_map(|cluster| {
+        let cluster_tasks = cluster.into_iter().flat_map(|cluster| {
             [
                 Arc::clone(&cluster.counters) as Arc<dyn MetricCollector>,
                 Arc::clone(&self.fenced) as Arc<dyn MetricCollector>,
             ]
         });
-        let elsewhere = remote.into_iter().flat_map(RemoteLocations::collectors);
-        always.into_iter().chain(elsewhere).chain(among_others).collect()
+        let remote_tasks = remote.into_iter().flat_map(RemoteLocations::collectors);
+        always.into_iter().chain(remote_tasks).chain(cluster_tasks).collect()
     }
 }
 
@@ -193,29 +197,30 @@ impl App {
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listeners, config) = listen(config)?;
-        let (places, looking) = locations::tools(&config, &clock)?;
+        let (locations, toolbox) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
-        let foundation = Foundation::lay(config, clock).await?;
+        let foundation = Foundation::open_or_create(config, clock).await?;
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
-        let (guard, first_start) = (clock_guard(&foundation).await?, make_ready(&foundation, node).await?);
-        let (definer, limiter) = (definer(&foundation)?, public::limiter(&foundation.config));
-        let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
+        let (guard, first_start) =
+            (clock_guard(&foundation).await?, complete_first_start(&foundation, node).await?);
+        let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
+        let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
-        let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
-        let announcer = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), definer);
-        let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
-        let restored = history_restore::restore_services(&announcer, &guard, is_past_whole).await?;
-        let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
-        let cluster = recording.join_cluster(bus.as_ref(), &announcer, &supervisor);
+        let engine = start_engine(&foundation, &compiler, &locations, &recording, &supervisor);
+        let router = ServiceRouter::alone(foundation.databases.clone(), engine.clone(), compiler);
+        let router = with_cluster(router, ownership, bus.as_ref(), &limiter, &recording.change_signal);
+        let restored = history_restore::restore_services(&router, &guard, is_past_whole).await?;
+        let remote = remote::start(&foundation, bus.as_ref(), &router, &recording.fenced, &supervisor)?;
+        let cluster = recording.join_cluster(bus.as_ref(), &router, &supervisor);
         let (others, remotes) = (cluster.as_ref(), remote.as_ref());
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
             creations: CreationTimes::default(),
             domain_names: Arc::new(public::domain_names(&foundation.config)),
-            toolbox: looking,
+            toolbox,
             config: Arc::new(foundation.config.clone()),
             clock: foundation.clock.clone(),
             guard: Arc::clone(&guard),
@@ -223,31 +228,31 @@ impl App {
             databases: foundation.databases.clone(),
             node,
             engine: engine.clone(),
-            definer: announcer.definer.clone(),
-            announcer: announcer.clone(),
+            compiler: router.compiler.clone(),
+            router: router.clone(),
             carrier: notify::carrier(&foundation)?,
             limiter,
-            kept_bytes: Arc::default(),
+            cached_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
-            collectors: recording.collectors(&announcer, &guard, &supervisor, remotes, others),
+            collectors: recording.collectors(&router, &guard, &supervisor, remotes, others),
             figures: Box::new(recording.figures(&engine, remotes, others)),
             supervisor: supervisor.clone(),
         };
         let background = BackgroundTasks::start(BackgroundParts {
             supervisor: &supervisor,
-            announcer: &announcer,
+            router: &router,
             measured: recording.measured(),
             domains: public::domain_watch(&state),
             foundation: &foundation,
             guard: &guard,
             restored,
-            lone: StandaloneNode::of(&announcer.ownership, &foundation.config),
-            places: &places,
+            standalone: StandaloneNode::of(&router.ownership, &foundation.config),
+            locations: &locations,
             node,
-            telling: telling(&foundation, &state, &recording)?,
+            notifiers: notifier_parts(&foundation, &state, &recording)?,
         })
         .await;
-        cluster::wait_for_share(&announcer.ownership).await;
+        cluster::wait_for_share(&router.ownership).await;
         Ok(Self {
             listen: foundation.config.listen,
             first_start,
@@ -265,7 +270,7 @@ impl App {
     /// Returns what is wrong if a database file has been removed or replaced while it was open.
     #[must_use]
     pub fn removed_file(&self) -> Option<String> {
-        self.databases.demand_in_place().err().map(|error| error.to_string())
+        self.databases.require_in_place().err().map(|error| error.to_string())
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
@@ -275,11 +280,11 @@ impl App {
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
-            let heard = self.engine.listening().close();
+            let listening_span = self.engine.listening().close();
             self.recording.events.close();
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
-            self.background.stop(heard).await;
+            self.background.stop(listening_span).await;
             if let Some(cluster) = &self.cluster {
                 awaited.set("the hand-over to other nodes");
                 cluster.leave().await;
@@ -329,28 +334,28 @@ async fn clock_guard(foundation: &Foundation) -> anyhow::Result<Arc<ClockGuard>>
 }
 
 /// Brings the stored data in line with the settings before anything reads it.
-async fn make_ready(foundation: &Foundation, node: Id) -> anyhow::Result<Option<FirstStart>> {
+async fn complete_first_start(foundation: &Foundation, node: Id) -> anyhow::Result<Option<FirstStart>> {
     let Foundation { config, clock, databases, .. } = foundation;
-    foundation.demand_egress_choice().await?;
+    foundation.require_egress_choice().await?;
     foundation.free_keys(node).await?;
     let first_start = first_start::once(config, clock, databases).await?;
     plan_limits::enforce(&databases.main, &PlanTable::new(&config.plans)?, clock.now()).await?;
     Ok(first_start)
 }
 
-fn definer(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
+fn compiler(foundation: &Foundation) -> anyhow::Result<DefinitionCompiler> {
     let Foundation { config, sealer, .. } = foundation;
     let roster = Arc::new(locations::roster(config)?);
     Ok(DefinitionCompiler { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
-fn telling(
+fn notifier_parts(
     foundation: &Foundation,
     state: &AppState,
     recording: &HistoryRecording,
 ) -> anyhow::Result<notifiers::NotifierParts> {
     Ok(notifiers::NotifierParts {
-        courier: notify::courier(state, &recording.told),
+        courier: notify::courier(state, &recording.notify_counters),
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
         backups: backups::schedule(foundation, state)?,
@@ -359,36 +364,36 @@ fn telling(
 
 fn start_engine(
     foundation: &Foundation,
-    definer: &DefinitionCompiler,
-    places: &[LocalLocation],
+    compiler: &DefinitionCompiler,
+    locations: &[LocalLocation],
     recording: &HistoryRecording,
     supervisor: &Supervisor,
 ) -> Engine {
     Engine::start(&EngineParts {
-        roster: Arc::clone(&definer.roster),
-        probers: locations::probers(places),
+        roster: Arc::clone(&compiler.roster),
+        probers: locations::probers(locations),
         clock: foundation.clock.clone(),
-        limits: definer.limits.clone(),
-        threads: ShardThreads::Own(definer.limits.shards),
+        limits: compiler.limits.clone(),
+        threads: ShardThreads::Own(compiler.limits.shards),
         sink: recording.recorder.address().recipient(),
         supervisor: supervisor.clone(),
     })
 }
 
 /// The same service router, aware of other nodes.
-fn among_others(
+fn with_cluster(
     alone: ServiceRouter,
     ownership: Ownership,
     bus: Option<&BusMembership>,
     limiter: &Arc<RateLimiter>,
-    news: &ChangeSignal,
+    change_signal: &ChangeSignal,
 ) -> ServiceRouter {
     let peers = bus.map(|bus| Arc::new(BusPeers(bus.connection.clone())) as Arc<dyn PeerNodes>);
     ServiceRouter {
         changes: if bus.is_some() { ChangeQueue::with_consumer() } else { ChangeQueue::default() },
         peers: peers.filter(|_| ownership.member().is_some()),
         counts: Some(Arc::clone(limiter) as Arc<dyn RequestCounter>),
-        stored: news.stored(),
+        stored: change_signal.stored(),
         ownership,
         ..alone
     }
@@ -396,25 +401,25 @@ fn among_others(
 
 fn start_recording(
     foundation: &Foundation,
-    definer: &DefinitionCompiler,
+    compiler: &DefinitionCompiler,
     guard: &Arc<ClockGuard>,
     ownership: &Ownership,
     supervisor: &Supervisor,
 ) -> anyhow::Result<HistoryRecording> {
     let Foundation { config, databases, .. } = foundation;
     let (recorder_thread, compactor_thread) = (Arbiter::new(), Arbiter::new());
-    let (recorded, news) = (Arc::new(RecordCounters::default()), Arc::new(ChangeSignal::default()));
+    let (recorded, change_signal) = (Arc::new(RecordCounters::default()), Arc::new(ChangeSignal::default()));
     let fenced = Arc::new(FenceCounters::default());
     let recorder = start_recorder(RecorderParts {
         supervisor,
         thread: &recorder_thread,
         config,
         databases,
-        roster: &definer.roster,
+        roster: &compiler.roster,
         counters: Arc::clone(&recorded),
         ownership,
         fenced: &fenced,
-        news: Arc::clone(&news),
+        change_signal: Arc::clone(&change_signal),
         spool: history_restore::spool(config)?,
     });
     let compactor = CompactorParts { supervisor, thread: &compactor_thread, config, databases, guard };
@@ -426,11 +431,11 @@ fn start_recording(
         compactor_thread,
         recorded,
         compacted,
-        news,
+        change_signal,
         events: Arc::new(EventHub::new(config.events.clone())),
         fenced,
         pings: Arc::default(),
-        told: Arc::default(),
+        notify_counters: Arc::default(),
         backups: Arc::new(BackupState::new(foundation.config.backup.folder.clone())),
     })
 }

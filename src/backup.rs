@@ -27,7 +27,7 @@ pub use creation::{BackupOrder, KeyChoice, demand_target_name, make};
 pub use error::BackupError;
 pub use files::BackupFile;
 pub use manifest::BackupManifest;
-pub use progress::Watcher;
+pub use progress::FileProgress;
 pub use restoration::restore;
 pub use schedule::{BackupSchedule, FinishedBackup, finished_backups, newest_backup};
 pub use state::{BackupProgress, BackupState, FailedBackup, RequestError};

@@ -177,7 +177,7 @@ async fn bench(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCod
 }
 
 async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = crate::app::Foundation::find(config, Clock::System).await?;
+    let foundation = crate::app::Foundation::open_existing(config, Clock::System).await?;
     foundation.databases.prepare_history().await?;
     foundation.databases.main.close().await;
     foundation.databases.history.close().await;
@@ -223,12 +223,12 @@ fn display_name(text: &str) -> Result<String, &'static str> {
 
 /// Removes passwords of URLs from an error about misplaced or invalid arguments.
 fn without_passwords(mut error: clap::Error) -> clap::Error {
-    for place in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
-        if let Some(ContextValue::String(given)) = error.get(place)
+    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(given)) = error.get(kind)
             && given.contains(['@', '?'])
         {
             let shown = ContextValue::String(without_credentials(given));
-            error.insert(place, shown);
+            error.insert(kind, shown);
         }
     }
     error

@@ -25,7 +25,7 @@ use tokio::time::timeout;
 
 pub use finding::{DoctorFinding, FindingVerdict, counted};
 
-use crate::app::demand_installation;
+use crate::app::require_installation;
 use crate::config::Config;
 use crate::config::sources::ConfigError;
 
@@ -36,17 +36,17 @@ const OTHER_USER: &str = "run it as the user of the server: sudo -u watchkeeper 
 pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> {
     let config = Arc::new(config.clone());
     let limit = DoctorContext { patience, config: &config };
-    let place = limit.on("installation", |config| ready(look_for_installation(&config))).await;
-    let is_there = place.is_empty();
+    let absence = limit.on("installation", |config| ready(find_installation(&config))).await;
+    let is_there = absence.is_empty();
     let installation = async {
         if !is_there {
             return Vec::new();
         }
         let (folder, main, history, key) = tokio::join!(
-            limit.on("data folder", |config| ready(folder::look(&config))),
-            limit.on("main database", databases::look_at_main),
-            limit.on("history database", databases::look_at_history),
-            limit.on("secret key", databases::look_at_key),
+            limit.on("data folder", |config| ready(folder::examine(&config))),
+            limit.on("main database", databases::examine_main),
+            limit.on("history database", databases::examine_history),
+            limit.on("secret key", databases::examine_key),
         );
         [folder, main, history, key].concat()
     };
@@ -57,36 +57,36 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> 
         let (egress, descriptors, backups, mail) = tokio::join!(
             limit.on("egress", databases::check_egress),
             limit.on("descriptors", machine::descriptors),
-            limit.on("backups", |config| ready(folder::look_for_backups(&config))),
+            limit.on("backups", |config| ready(folder::find_backups(&config))),
             limit.on("mail server", outbound::check_mail_servers),
         );
         [egress, descriptors, backups, mail].concat()
     };
     let (installation, server, names, nats, api, clock, pages, rest) = tokio::join!(
         installation,
-        limit.on("server", server::look),
+        limit.on("server", server::examine),
         limit.on("name servers", machine::name_servers),
-        limit.on("nats", server::look_for_nats),
+        limit.on("nats", server::find_nats),
         limit.on("api address", address::check_api_address),
         limit.on("clock", outbound::check_clock),
         limit.on("page names", address::check_page_names),
         rest,
     );
     let ping = vec![machine::ping_sockets()];
-    [place, installation, server, names, nats, api, clock, pages, ping, rest].concat()
+    [absence, installation, server, names, nats, api, clock, pages, ping, rest].concat()
 }
 
 /// Problem finding if there is no installation to check.
-fn look_for_installation(config: &Config) -> Vec<DoctorFinding> {
+fn find_installation(config: &Config) -> Vec<DoctorFinding> {
     let check = "installation";
     if config.database_url.is_none() && is_closed(&config.data_dir) {
-        let said = format!("this user may not look into {}", config.data_dir.display());
-        return vec![DoctorFinding::unknown(check, said, OTHER_USER)];
+        let observation = format!("this user may not look into {}", config.data_dir.display());
+        return vec![DoctorFinding::unknown(check, observation, OTHER_USER)];
     }
     let missing = |error: ConfigError| {
         DoctorFinding::problem(check, error.to_string(), "start one with: watchkeeper serve")
     };
-    demand_installation(config).err().into_iter().map(missing).collect()
+    require_installation(config).err().into_iter().map(missing).collect()
 }
 
 /// Returns true if this user may not read a folder or file.
@@ -113,14 +113,14 @@ impl DoctorContext<'_> {
     async fn on<F: Future<Output = Vec<DoctorFinding>>>(
         &self,
         check: &'static str,
-        look: impl FnOnce(Arc<Config>) -> F + Send + 'static,
+        examination: impl FnOnce(Arc<Config>) -> F + Send + 'static,
     ) -> Vec<DoctorFinding> {
         let (sender, receiver) = oneshot::channel();
         let config = Arc::clone(self.config);
         std::thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build();
             // The receiver may be gone.
-            drop(sender.send(runtime.map(|runtime| runtime.block_on(look(config)))));
+            drop(sender.send(runtime.map(|runtime| runtime.block_on(examination(config)))));
         });
         match timeout(self.patience, receiver).await {
             Ok(Ok(Ok(found))) => found,
@@ -154,7 +154,7 @@ mod tests {
         let fine = limit.on("server", |_| async { vec![DoctorFinding::fine("server", "it runs")] });
         let (blocked, fine) = tokio::join!(blocked, fine);
         assert_eq!((blocked[0].check, blocked[0].verdict), ("data folder", FindingVerdict::Unknown));
-        assert!(blocked[0].said.contains("does not answer within 1 s"), "{blocked:?}");
+        assert!(blocked[0].observation.contains("does not answer within 1 s"), "{blocked:?}");
         assert_eq!(fine[0].verdict, FindingVerdict::Fine);
         drop(holder);
     }

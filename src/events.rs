@@ -47,7 +47,7 @@ pub struct EventHub {
     /// True while the tail reads.
     is_read: watch::Sender<bool>,
     wanted: Notify,
-    telling: PublicationQueue,
+    publication_queue: PublicationQueue,
     replays: Semaphore,
     sent: AtomicU64,
     cut_off: AtomicU64,
@@ -86,13 +86,13 @@ impl EventHub {
             listening: Mutex::default(),
             is_read: watch::Sender::default(),
             wanted: Notify::default(),
-            telling: PublicationQueue::default(),
+            publication_queue: PublicationQueue::default(),
             sent: AtomicU64::default(),
             cut_off: AtomicU64::default(),
         }
     }
 
-    /// Adds a listener, which receives events from now on; `key` identifies the subscription, for which `teller`
+    /// Adds a listener, which receives events from now on; `key` identifies the subscription, for which `renderer`
     /// renders events if it is new.
     ///
     /// # Errors
@@ -101,14 +101,14 @@ impl EventHub {
         self: &Arc<Self>,
         token: &ApiToken,
         key: String,
-        teller: impl FnOnce() -> Box<dyn FactRenderer>,
+        renderer: impl FnOnce() -> Box<dyn FactRenderer>,
     ) -> Result<EventSubscriber, SubscriptionRefusal> {
         let mut is_read = self.is_read.subscribe();
-        let listener = self.register_subscriber(token, key, teller)?;
+        let subscriber = self.register_subscriber(token, key, renderer)?;
         self.wanted.notify_one();
         let began = tokio::time::timeout(BEGINNING, is_read.wait_for(|is_read| *is_read)).await;
         match began {
-            Ok(Ok(_)) => Ok(listener),
+            Ok(Ok(_)) => Ok(subscriber),
             _ => Err(SubscriptionRefusal::Process),
         }
     }
@@ -117,7 +117,7 @@ impl EventHub {
         self: &Arc<Self>,
         token: &ApiToken,
         key: String,
-        teller: impl FnOnce() -> Box<dyn FactRenderer>,
+        renderer: impl FnOnce() -> Box<dyn FactRenderer>,
     ) -> Result<EventSubscriber, SubscriptionRefusal> {
         let mut listening = self.listening();
         if listening.is_closed || listening.count >= self.limits.listeners {
@@ -134,7 +134,7 @@ impl EventHub {
         listening.count += 1;
         let audience = known.unwrap_or_else(|| {
             let waiting = self.limits.rounds_waiting;
-            let audience = Arc::new(EventSubscription::new(token.organisation, teller(), waiting));
+            let audience = Arc::new(EventSubscription::new(token.organisation, renderer(), waiting));
             listening.audiences.insert(key, Arc::downgrade(&audience));
             audience
         });
@@ -187,7 +187,7 @@ impl EventHub {
     }
 
     fn begin(&self, cursor: EventCursor) {
-        self.telling.begin(cursor);
+        self.publication_queue.begin(cursor);
         self.is_read.send_replace(true);
     }
 
@@ -215,7 +215,7 @@ impl EventHub {
         for fact in facts.into_iter().filter(|fact| listening.contains(&fact.organisation)) {
             by_organisation.entry(fact.organisation).or_default().push(fact);
         }
-        for organisation in self.telling.add(by_organisation, then) {
+        for organisation in self.publication_queue.add(by_organisation, then) {
             tracing::warn!(
                 organisation_key = organisation,
                 "too many unpublished events; subscribers must reconnect"
@@ -226,7 +226,7 @@ impl EventHub {
 
     /// Publishes queued facts, until the future is dropped.
     async fn publish_pending(&self) {
-        self.telling.run(|organisation| self.audiences_of(organisation)).await;
+        self.publication_queue.run(|organisation| self.audiences_of(organisation)).await;
     }
 
     fn audiences_of(&self, organisation: i64) -> Vec<Arc<EventSubscription>> {
@@ -287,14 +287,14 @@ impl EventSubscriber {
     #[must_use]
     pub fn delivered_cursor(&self) -> Option<EventCursor> {
         // The position first: events published after it are still waiting.
-        let cursor = self.hub.telling.organisation_cursor(self.audience.organisation);
+        let cursor = self.hub.publication_queue.organisation_cursor(self.audience.organisation);
         self.rounds.is_empty().then_some(cursor)
     }
 
     /// Cursor of the organisation's published events: none up to it is still to come.
     #[must_use]
     pub fn settled(&self) -> EventCursor {
-        self.hub.telling.organisation_cursor(self.audience.organisation)
+        self.hub.publication_queue.organisation_cursor(self.audience.organisation)
     }
 
     /// Skips waiting events if so many wait that some may be lost; returns true if it did.

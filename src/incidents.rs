@@ -57,11 +57,11 @@ const LONGEST: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct IncidentAutomation {
     /// The router, with the databases and the partitions of this node.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Source of the wall time.
     pub clock: Clock,
     /// Signals that changes are durable.
-    pub news: Arc<ChangeSignal>,
+    pub change_signal: Arc<ChangeSignal>,
 }
 
 /// Opens and closes incidents until the future is dropped.
@@ -75,7 +75,7 @@ pub async fn run(incidents: IncidentAutomation, retry: Duration) {
                     tracing::info!("incidents are updated again");
                 }
                 // Woken by changes, or the time is over.
-                let _ = timeout(next, incidents.news.wait()).await;
+                let _ = timeout(next, incidents.change_signal.wait()).await;
             }
             Err(error) => {
                 feed.forget();
@@ -99,24 +99,24 @@ impl IncidentAutomation {
         feed: &mut ChangeFeed,
         wake_up_call: &mut OutageWaker,
     ) -> Result<Duration, StoreError> {
-        let partitions = self.announcer.ownership.ready();
+        let partitions = self.router.ownership.ready();
         if partitions.is_empty() {
             return Ok(LONGEST);
         }
         let now = self.clock.now();
         change_follower::follow_changes(self, feed, partitions).await?;
-        wake_up_call.wake_if_due(&self.announcer, (partitions, now)).await?;
+        wake_up_call.wake_if_due(&self.router, (partitions, now)).await?;
         // Not those that become due meanwhile: changes are read in between, however many outages there are.
         while self.process_due(partitions, now).await? {
             change_follower::follow_changes(self, feed, partitions).await?;
         }
-        let next = outages::next_look(self.announcer.databases.main.reader(), partitions).await?;
+        let next = outages::next_evaluation(self.router.databases.main.reader(), partitions).await?;
         Ok(wait(next, self.clock.now()))
     }
 
     /// Handles some outages that are due by `now`; returns false when there are no more.
     async fn process_due(&self, partitions: PartitionSet, now: Timestamp) -> Result<bool, StoreError> {
-        let main = self.announcer.databases.main.reader();
+        let main = self.router.databases.main.reader();
         let due = outages::due(main, partitions, now, AT_ONCE).await?;
         let mut by_organisation: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
         for outage in &due {
@@ -131,18 +131,18 @@ impl IncidentAutomation {
     /// Handles outages of one organisation in one transaction.
     async fn process_outages(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
         let AwaitedChecks { cleared, missed, to_ask } =
-            awaited_checks::read_awaited_checks(&self.announcer, services, self.clock.now()).await?;
-        let evidence = evidence::collect(&self.announcer, services).await?;
-        let transaction = self.announcer.databases.main.begin().await?;
+            awaited_checks::read_awaited_checks(&self.router, services, self.clock.now()).await?;
+        let evidence = evidence::collect(&self.router, services).await?;
+        let transaction = self.router.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
         let now = self.clock.now();
         let found = outages::of_services_for_update(&transaction, services).await?;
-        let is_due = |outage: &Outage| outage.look_at.is_some_and(|at| at <= now);
-        let (undecided, told): (Vec<Outage>, Vec<Outage>) =
+        let is_due = |outage: &Outage| outage.evaluate_at.is_some_and(|at| at <= now);
+        let (undecided, reported): (Vec<Outage>, Vec<Outage>) =
             found.into_values().filter(is_due).partition(Outage::is_undecided);
         let policies = incident_policies::list(&transaction, organisation.key).await?;
-        let desk = IncidentContext {
+        let context = IncidentContext {
             transaction: &transaction,
             organisation: &organisation,
             policies: &policies,
@@ -152,15 +152,15 @@ impl IncidentAutomation {
             now,
         };
         let OutageDecisions { mut written, asked, reachable, unreachable } =
-            outage_decisions::decide_outages(&desk, undecided).await?;
-        written += resolution::settle_incidents(&desk, told).await?;
+            outage_decisions::decide_outages(&context, undecided).await?;
+        written += resolution::settle_incidents(&context, reported).await?;
         transaction.concerns(ChangeScope::Organisation(organisation.key));
         transaction.commit().await?;
-        to_ask.send_requests(&self.announcer).await;
-        asked.send_requests(&self.announcer).await;
+        to_ask.send_requests(&self.router).await;
+        asked.send_requests(&self.router).await;
         for (services, is_unreachable) in [(reachable, false), (unreachable, true)] {
             for service in services {
-                self.announcer.engine.set_unreachable(service, is_unreachable);
+                self.router.engine.set_unreachable(service, is_unreachable);
             }
         }
         if written > 0 {

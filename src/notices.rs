@@ -39,7 +39,7 @@ pub use process_symptoms::ProcessSymptoms;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle;
 use crate::model::access::Organisation;
-use crate::model::notice::{KEPT_MS, Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText, RETENTION_MS};
 use crate::notices::debouncer::NoticeDebouncer;
 use crate::service_router::ServiceRouter;
 use crate::store::{MainError, StoreError, notices, organisations};
@@ -55,7 +55,7 @@ const LOOK_AHEAD: Duration = Duration::from_secs(15);
 #[derive(Clone)]
 pub struct NoticeReconciler {
     /// The router, with the databases, the locations and the partitions of this node.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// While the wall clock is not trusted no old notice is deleted.
     pub guard: Arc<ClockGuard>,
     /// Returns the state of this process.
@@ -68,7 +68,7 @@ pub struct NoticeReconciler {
 
 impl fmt::Debug for NoticeReconciler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Notices").field("announcer", &self.announcer).finish_non_exhaustive()
+        f.debug_struct("Notices").field("announcer", &self.router).finish_non_exhaustive()
     }
 }
 
@@ -118,7 +118,7 @@ impl NoticeReconciler {
     async fn watch_budgets(&self) {
         let mut budgets = budgets::BudgetMemory::default();
         loop {
-            if self.announcer.ownership.leads()
+            if self.router.ownership.leads()
                 && let Err(error) = budgets.compare(self).await
             {
                 tracing::debug!(%error, "cannot check the error budgets; retrying");
@@ -131,7 +131,7 @@ impl NoticeReconciler {
     async fn compare(&self, memory: &mut NoticeMemory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
         outcomes.push(unjudged_heartbeats::compare(self).await.map_err(StoreError::from));
-        if self.announcer.ownership.leads() {
+        if self.router.ownership.leads() {
             outcomes.push(services::compare_heartbeats(self).await);
             outcomes.push(locations::compare(self, &mut memory.patience).await.map_err(StoreError::from));
             if memory.looks_ahead() {
@@ -171,13 +171,13 @@ impl NoticeReconciler {
     }
 
     async fn lower(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         lifecycle::notices::lower(&transaction, trouble).await?;
         transaction.commit().await
     }
 
     async fn begin(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         if lifecycle::notices::raise(&transaction, trouble, self.guard.now()).await? {
             tracing::info!(event = %trouble.source.event, subject = trouble.source.name, "notice started");
         }
@@ -190,7 +190,7 @@ impl NoticeReconciler {
         over: impl Fn(&Notice, &Organisation) -> NoticeText,
     ) -> Result<(), MainError> {
         let NoticeSource { organisation, event, name } = &notice.trouble.source;
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         let Some(organisation) = organisations::get(&transaction, *organisation).await? else {
             return Ok(());
         };
@@ -204,9 +204,9 @@ impl NoticeReconciler {
     /// Deletes notices that were closed long ago.
     async fn forget(&self) -> Result<(), MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(()) };
-        let before = now.plus_ms(-KEPT_MS);
-        if notices::has_old(self.announcer.databases.main.reader(), before).await? {
-            let transaction = self.announcer.databases.main.begin().await?;
+        let before = now.plus_ms(-RETENTION_MS);
+        if notices::has_old(self.router.databases.main.reader(), before).await? {
+            let transaction = self.router.databases.main.begin().await?;
             notices::forget(&transaction, before).await?;
             transaction.commit().await?;
         }
@@ -239,9 +239,9 @@ fn changes<'a>(
         falls.falls(&format!("{event} {organisation} {name}"), is_less, now)
     };
     for trouble in wrong {
-        let told = known.get(&key(&trouble.source)).map(|notice| notice.trouble.severity);
-        let has_fallen = falls(&trouble.source, told.is_some_and(|told| told > trouble.severity));
-        if told.is_none_or(|told| told < trouble.severity) {
+        let notified = known.get(&key(&trouble.source)).map(|notice| notice.trouble.severity);
+        let has_fallen = falls(&trouble.source, notified.is_some_and(|notified| notified > trouble.severity));
+        if notified.is_none_or(|notified| notified < trouble.severity) {
             changes.begun.push(trouble);
         } else if has_fallen {
             changes.fallen.push(trouble);

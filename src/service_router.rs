@@ -64,7 +64,7 @@ pub struct ServiceRouter {
     /// The engine that watches those of this node.
     pub engine: Engine,
     /// Compiles definitions for the engine.
-    pub definer: DefinitionCompiler,
+    pub compiler: DefinitionCompiler,
     /// Services whose definitions have to be sent to remote locations again.
     pub changes: ChangeQueue,
     /// Changes of custom domains on this node.
@@ -93,13 +93,13 @@ enum RoutingError {
 impl ServiceRouter {
     /// Creates a router for a node that watches every service.
     #[must_use]
-    pub fn alone(databases: Databases, engine: Engine, definer: DefinitionCompiler) -> Self {
+    pub fn alone(databases: Databases, engine: Engine, compiler: DefinitionCompiler) -> Self {
         let (changes, ownership, stored) = (ChangeQueue::default(), Ownership::alone(), Arc::default());
         let host_changes = HostChanges::default();
         Self {
             databases,
             engine,
-            definer,
+            compiler,
             changes,
             host_changes,
             ownership,
@@ -112,7 +112,7 @@ impl ServiceRouter {
 
     /// Applies these services of one organisation to the engine. Returns once the change is effective.
     pub async fn announce(&self, services: &[Service], organisation: Id) {
-        let (here, elsewhere): (Vec<&Service>, Vec<&Service>) =
+        let (here, remote): (Vec<&Service>, Vec<&Service>) =
             services.iter().partition(|service| self.ownership.is_ready(service.key));
         let owned = here.into_iter().map(|service| OwnedService { service: service.clone(), organisation });
         if let Err(error) = self.apply(&owned.collect::<Vec<_>>()).await {
@@ -124,7 +124,7 @@ impl ServiceRouter {
         }
         let changed =
             |service: &&Service| ServiceRevision { service: service.address(), revision: service.revision };
-        self.notify_owners(&elsewhere.iter().map(changed).collect::<Vec<_>>()).await;
+        self.notify_owners(&remote.iter().map(changed).collect::<Vec<_>>()).await;
     }
 
     /// Removes a deleted service from the engine; `revision` is its last one.
@@ -196,8 +196,8 @@ impl ServiceRouter {
         let asked = self.ask_owners(services, |service| service.key, PeerRequest::Snapshots, patience).await;
         for part in asked.parts {
             let PeerReply::Snapshots(snapshots) = part.answer else { continue };
-            for (place, snapshot) in part.places.into_iter().zip(snapshots) {
-                found[place] = Some(snapshot);
+            for (index, snapshot) in part.indexes.into_iter().zip(snapshots) {
+                found[index] = Some(snapshot);
             }
         }
         found
@@ -247,10 +247,10 @@ impl ServiceRouter {
 
     async fn notify_owners(&self, changed: &[ServiceRevision]) {
         for some in changed.chunks(AT_ONCE) {
-            let told =
+            let notified =
                 self.ask_owners(some, |changed| changed.service.key, PeerRequest::Changed, PATIENCE).await;
-            if told.unanswered > 0 {
-                let services = told.unanswered;
+            if notified.unanswered > 0 {
+                let services = notified.unanswered;
                 tracing::warn!(
                     services,
                     "owner of changed services does not answer; the next comparison tries again"
@@ -287,7 +287,7 @@ impl ServiceRouter {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {
             let OwnedService { service, organisation } = owned;
-            let defined = self.definer.define(service, *organisation).inspect_err(|error| {
+            let defined = self.compiler.define(service, *organisation).inspect_err(|error| {
                 tracing::error!(service = %service.id, %error, "cannot watch the service");
             });
             let stored = heartbeats.get(&service.key).map(|stored| stored.heartbeat);
@@ -321,17 +321,17 @@ impl ServiceRouter {
         let mut parts = Vec::new();
         loop {
             let mut by_owner: BTreeMap<Option<NodeName>, Vec<usize>> = BTreeMap::new();
-            for place in open {
-                by_owner.entry(self.remote_owner(key(&services[place]))).or_default().push(place);
+            for index in open {
+                by_owner.entry(self.remote_owner(key(&services[index]))).or_default().push(index);
             }
-            let asked = by_owner.into_iter().map(|(owner, places)| {
-                let question = question(places.iter().map(|place| services[*place].clone()).collect());
-                async move { PartialReply { answer: self.ask(owner, question).await, places } }
+            let asked = by_owner.into_iter().map(|(owner, indexes)| {
+                let question = question(indexes.iter().map(|index| services[*index].clone()).collect());
+                async move { PartialReply { answer: self.ask(owner, question).await, indexes } }
             });
             let (answered, unanswered): (Vec<_>, Vec<_>) =
                 join_all(asked).await.into_iter().partition(|part| part.answer != PeerReply::NotMine);
             parts.extend(answered);
-            open = unanswered.into_iter().flat_map(|part| part.places).collect();
+            open = unanswered.into_iter().flat_map(|part| part.indexes).collect();
             let is_hopeless = self.peers.as_ref().is_none_or(|peers| !peers.are_reachable());
             if open.is_empty() || is_hopeless || Instant::now() >= until {
                 return OwnerReplies { parts, unanswered: open.len() };

@@ -83,31 +83,32 @@ pub struct SlaReportRequest {
 /// # Errors
 /// When a database fails, the owner of a service does not answer, or there are too many services.
 pub async fn gather(
-    announcer: &ServiceRouter,
-    sight: Visibility,
+    router: &ServiceRouter,
+    visibility: Visibility,
     target: SlaTarget,
     SlaReportRequest { judged, since, now }: SlaReportRequest,
 ) -> Result<SlaReport, SlaReportError> {
-    let main = announcer.databases.main.reader();
-    let found = subjects(announcer, sight, &target.subject).await?;
-    let looked_at = TimeRange { from: since, to: judged.until };
+    let main = router.databases.main.reader();
+    let found = subjects(router, visibility, &target.subject).await?;
+    let report_range = TimeRange { from: since, to: judged.until };
     let keys: Vec<i64> = found.iter().map(|service| service.key).collect();
     let mut decided: HashMap<i64, Vec<ServiceWindow>> = HashMap::new();
-    for window in windows::since(main, &keys, looked_at.from).await.map_err(StoreError::from)? {
+    for window in windows::since(main, &keys, report_range.from).await.map_err(StoreError::from)? {
         decided.entry(window.service).or_default().push(window);
     }
-    let counted = downtime::counted(main, sight, &keys, looked_at).await.map_err(StoreError::from)?;
+    let counted = downtime::counted(main, visibility, &keys, report_range).await.map_err(StoreError::from)?;
     let addresses: Vec<ServiceAddress> = found.iter().map(ServiceOutline::address).collect();
-    let snapshots = announcer.snapshots(&addresses).await?;
+    let snapshots = router.snapshots(&addresses).await?;
     let (mut reports, mut all, mut spans_of_all) = (Vec::new(), SlaSums::default(), Vec::new());
-    let history = announcer.databases.history.reader();
+    let history = router.databases.history.reader();
     for (service, snapshot) in found.into_iter().zip(snapshots) {
-        let changes = changes::since(history, service.key, looked_at.from).await.map_err(StoreError::from)?;
+        let changes =
+            changes::since(history, service.key, report_range.from).await.map_err(StoreError::from)?;
         let incidents: Vec<CountedIncident> =
             counted.iter().filter(|counted| counted.service == service.key).copied().collect();
         let past = SlaHistory {
             changes: &changes,
-            measured_until: snapshot.measured_until.unwrap_or(looked_at.from),
+            measured_until: snapshot.measured_until.unwrap_or(report_range.from),
             windows: decided.get(&service.key).map_or(&[], Vec::as_slice),
             incidents: &incidents.iter().map(|counted| counted.time).collect::<Vec<_>>(),
         };
@@ -125,19 +126,19 @@ pub async fn gather(
 
 /// Returns the services of a target that are visible.
 async fn subjects(
-    announcer: &ServiceRouter,
-    sight: Visibility,
+    router: &ServiceRouter,
+    visibility: Visibility,
     subject: &SlaSubject,
 ) -> Result<Vec<ServiceOutline>, SlaReportError> {
-    let main = announcer.databases.main.reader();
+    let main = router.databases.main.reader();
     match subject {
         SlaSubject::Service(service) => {
-            let found = outlines::find(main, sight, service.id).await.map_err(StoreError::from)?;
+            let found = outlines::find(main, visibility, service.id).await.map_err(StoreError::from)?;
             Ok(found.into_iter().collect())
         }
         SlaSubject::Tag(tag) => {
             let window = PageWindow { offset: 0, limit: SERVICES_MAX };
-            let found = outlines::with_tag(main, sight, tag.key, window).await;
+            let found = outlines::with_tag(main, visibility, tag.key, window).await;
             let (found, total) = found.map_err(StoreError::from)?;
             if total > SERVICES_MAX { Err(SlaReportError::TooManyServices) } else { Ok(found) }
         }

@@ -36,13 +36,13 @@ pub(super) struct CheckRequestListener {
 
 impl CheckRequestListener {
     pub(super) async fn run(self) {
-        let Ok(mut looks) = CheckRequestSubscription::listen(&self.connection, &self.code).await else {
+        let Ok(mut requests) = CheckRequestSubscription::listen(&self.connection, &self.code).await else {
             return;
         };
-        while let Some(RemoteCheckRequest { service, look_now, hurry_ms }) = looks.next().await {
+        while let Some(RemoteCheckRequest { service, check_now, fast_rechecks_ms }) = requests.next().await {
             if self
                 .engine
-                .handle_check_request(IncomingCheckRequest { id: service, look_now, hurry_ms })
+                .handle_check_request(IncomingCheckRequest { id: service, check_now, fast_rechecks_ms })
                 .await
                 .is_err()
             {
@@ -133,7 +133,7 @@ impl TokenRenewal {
     }
 
     fn is_due(&self) -> bool {
-        let expires = self.identity.credentials().ok().and_then(|kept| kept.holder().expires);
+        let expires = self.identity.credentials().ok().and_then(|stored| stored.holder().expires);
         expires.is_some_and(|expires| expires.ms_since(self.clock.now()) < LOCATION_TOKEN_MS - RENEWED_AT_MS)
     }
 

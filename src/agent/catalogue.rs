@@ -55,9 +55,9 @@ impl ServiceCatalogue {
         let mut inner = self.write();
         let gone = inner.gone.remove(&entry.id);
         if let Some(before) = inner.services.remove(&entry.id).or(gone) {
-            let news = entry.versions;
+            let versions = entry.versions;
             entry.versions = before.versions;
-            for since in news {
+            for since in versions {
                 if entry.versions.last().is_none_or(|last| last.version != since.version) {
                     entry.versions.push(since);
                 }

@@ -46,11 +46,11 @@ pub(super) struct DefinitionFollower {
 impl DefinitionFollower {
     /// Continues with the services checked before this start.
     pub(super) async fn resume(&self) {
-        let kept = self.archive.read();
-        if !kept.is_empty() {
-            tracing::info!(services = kept.len(), "resuming the services checked before the restart");
+        let stored = self.archive.read();
+        if !stored.is_empty() {
+            tracing::info!(services = stored.len(), "resuming the services checked before the restart");
         }
-        for entry in kept {
+        for entry in stored {
             let Some(definition) = self.open(entry.id, &entry.sealed) else { continue };
             if self.apply(definition).await {
                 self.catalogue.put(entry);

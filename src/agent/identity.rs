@@ -69,12 +69,12 @@ impl LocationIdentity {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| file.display().to_string()),
         };
-        let kept: StoredIdentity = toml::from_str(&text).with_context(|| file.display().to_string())?;
+        let stored: StoredIdentity = toml::from_str(&text).with_context(|| file.display().to_string())?;
         let token = folder.join(TOKEN);
         Ok(Some(Self {
-            code: kept.code.parse().with_context(|| file.display().to_string())?,
-            name: kept.name,
-            servers: servers(kept.url, kept.has_authority, &folder),
+            code: stored.code.parse().with_context(|| file.display().to_string())?,
+            name: stored.name,
+            servers: servers(stored.url, stored.has_authority, &folder),
             sealing: SealingKey::from_seed(&secret(&folder, SEALING_SEED)?)?,
             user_seed: secret(&folder, USER_SEED)?,
             token: fs::read_to_string(&token).with_context(|| token.display().to_string())?,
@@ -112,14 +112,14 @@ impl LocationIdentity {
             .context("the engine does not make this machine a location")?;
         let EnrolmentGrant { code, name, token } = answer;
         replace(&folder.join(TOKEN), &token)?;
-        let kept = StoredIdentity {
+        let stored = StoredIdentity {
             code: code.clone(),
             name: name.clone(),
             url: servers.url.clone(),
             has_authority,
         };
         // Written last: its presence means that all files exist.
-        replace(&folder.join(FILE), &toml::to_string(&kept)?)?;
+        replace(&folder.join(FILE), &toml::to_string(&stored)?)?;
         Ok(Self { code: code.parse()?, name, servers, sealing, folder, user_seed, token })
     }
 
@@ -162,8 +162,8 @@ fn kept_secret(
     make: impl FnOnce() -> anyhow::Result<SecretString>,
 ) -> anyhow::Result<SecretString> {
     let file = folder.join(name);
-    if let Some(kept) = read_secret(&file)? {
-        return Ok(kept);
+    if let Some(stored) = read_secret(&file)? {
+        return Ok(stored);
     }
     let made = make()?;
     write_secret(&file, &made)?;

@@ -51,23 +51,23 @@ const WALL_CLOCK: ActorKind = ActorKind::restarting("wall_clock");
 /// The parts that background work is started with.
 pub(super) struct BackgroundParts<'a> {
     pub(super) supervisor: &'a Supervisor,
-    pub(super) announcer: &'a ServiceRouter,
+    pub(super) router: &'a ServiceRouter,
     pub(super) measured: MeasurementSinks<'a>,
     pub(super) domains: DomainWatch,
     pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) restored: Vec<RestoredService>,
-    pub(super) lone: Option<StandaloneNode>,
-    pub(super) places: &'a [LocalLocation],
+    pub(super) standalone: Option<StandaloneNode>,
+    pub(super) locations: &'a [LocalLocation],
     pub(super) node: Id,
-    pub(super) telling: NotifierParts,
+    pub(super) notifiers: NotifierParts,
 }
 
 /// The recorder, and the signals that measurements are durable.
 #[derive(Clone, Copy)]
 pub(super) struct MeasurementSinks<'a> {
     pub(super) recorder: &'a ActorHandle<Recorder>,
-    pub(super) news: &'a Arc<ChangeSignal>,
+    pub(super) change_signal: &'a Arc<ChangeSignal>,
     pub(super) events: &'a Arc<EventHub>,
 }
 
@@ -84,19 +84,19 @@ impl BackgroundTasks {
     pub(super) async fn start(parts: BackgroundParts<'_>) -> Self {
         let BackgroundParts {
             supervisor,
-            announcer,
+            router,
             measured,
             domains,
             foundation,
             guard,
             restored,
-            lone,
-            places,
+            standalone,
+            locations,
             node,
-            telling: NotifierParts { courier, notices, watchdog, backups },
+            notifiers: NotifierParts { courier, notices, watchdog, backups },
         } = parts;
-        let ServiceRouter { databases, engine, .. } = announcer;
-        let MeasurementSinks { recorder, news, events } = measured;
+        let ServiceRouter { databases, engine, .. } = router;
+        let MeasurementSinks { recorder, change_signal, events } = measured;
         let (clock, limits) = (&foundation.clock, &foundation.config.record);
         let [retry, every] = [limits.retry_ms, limits.upkeep_ms].map(Duration::from_millis);
         let figures = history_restore::FigureRestorer {
@@ -109,27 +109,28 @@ impl BackgroundTasks {
         let figures = figures.restore_in_background(supervisor, FIGURES).await;
         let (prepared, ended) = (databases.clone(), supervisor.clone());
         let preparation = supervisor.spawn(PREPARATION, move || {
-            history_restore::prepare_history(prepared.clone(), retry, lone, ended.clone())
+            history_restore::prepare_history(prepared.clone(), retry, standalone, ended.clone())
         });
+        let signal = Arc::clone(change_signal);
         let following =
-            IncidentAutomation { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
+            IncidentAutomation { router: router.clone(), clock: clock.clone(), change_signal: signal };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let events = publish_events(supervisor, announcer, (news, events), guard);
-        let compared = announcer.clone();
+        let events = publish_events(supervisor, router, (change_signal, events), guard);
+        let compared = router.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
-        let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
+        let (shared, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
         let upkeep = supervisor.spawn(UPKEEP, move || {
-            upkeep::run(kept.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
+            upkeep::run(shared.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
         });
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
-        let (marks, listening) = mark_listening(supervisor, announcer, node, guard);
+        let (marks, listening) = mark_listening(supervisor, router, node, guard);
         let placement = ActorPlacement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
-        let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
-        let transitions = TransitionExecutor { announcer: announcer.clone(), clock: clock.clone() };
+        let planner = SeriesPlanner { router: router.clone(), guard: Arc::clone(guard) };
+        let transitions = TransitionExecutor { router: router.clone(), clock: clock.clone() };
         let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
-        let references = places.iter().map(|place| place.ask_references(supervisor));
+        let references = locations.iter().map(|location| location.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let backups = backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
@@ -152,29 +153,29 @@ impl BackgroundTasks {
         }
     }
 
-    /// Stops the work. `heard`: the span in which pings were received, which ends now.
-    pub(super) async fn stop(&self, heard: Option<ListeningSpan>) {
+    /// Stops the work. `listening_span`: the span in which pings were received, which ends now.
+    pub(super) async fn stop(&self, listening_span: Option<ListeningSpan>) {
         for task in &self.tasks {
             task.abort();
         }
         // They may have ended before.
         let _ = self.domains.send(StopActor).await;
         let _ = self.maintenances.send(StopActor).await;
-        self.marks.keep_last(heard).await;
+        self.marks.keep_last(listening_span).await;
     }
 }
 
 /// Starts to publish events to connected clients.
 fn publish_events(
     supervisor: &Supervisor,
-    announcer: &ServiceRouter,
-    (news, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
+    router: &ServiceRouter,
+    (change_signal, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
     guard: &Arc<ClockGuard>,
 ) -> JoinHandle<()> {
     let sources = tail::EventSources {
-        announcer: announcer.clone(),
-        databases: announcer.databases.clone(),
-        news: Arc::clone(news),
+        router: router.clone(),
+        databases: router.databases.clone(),
+        change_signal: Arc::clone(change_signal),
         guard: Arc::clone(guard),
     };
     let hub = Arc::clone(hub);
@@ -184,12 +185,12 @@ fn publish_events(
 /// Starts to store the spans in which this process listens for pings.
 fn mark_listening(
     supervisor: &Supervisor,
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     node: Id,
     guard: &Arc<ClockGuard>,
 ) -> (Arc<ListeningMarks>, JoinHandle<()>) {
-    let marks = Arc::new(ListeningMarks::new(announcer.databases.clone(), node));
-    let (kept, listening, guard) = (Arc::clone(&marks), announcer.engine.listening(), Arc::clone(guard));
-    let run = move || Arc::clone(&kept).run(Arc::clone(&listening), Arc::clone(&guard));
+    let marks = Arc::new(ListeningMarks::new(router.databases.clone(), node));
+    let (shared, listening, guard) = (Arc::clone(&marks), router.engine.listening(), Arc::clone(guard));
+    let run = move || Arc::clone(&shared).run(Arc::clone(&listening), Arc::clone(&guard));
     (marks, supervisor.spawn(LISTENING, run))
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 
 use crate::app::database_files::{self, ForeignDatabase};
 use crate::app::first_start::KEY_FILE;
-use crate::app::{Foundation, demand_installation, history_restore};
+use crate::app::{Foundation, history_restore, require_installation};
 use crate::backup::{BackupOrder, BackupSchedule, KeyChoice};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -19,7 +19,7 @@ use crate::http::v1::state::AppState;
 /// # Errors
 /// When there is no installation, a database is not embedded, or the key that is to go into it cannot be read.
 pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<BackupOrder> {
-    demand_installation(config)?;
+    require_installation(config)?;
     let files = database_files::files(config).map_err(|ForeignDatabase { key }| {
         ConfigError(format!(
             "{key} is set to a PostgreSQL: back it up with pg_dump, that of the main database before that of the history, and keep \
@@ -35,7 +35,7 @@ pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<B
         main: files.main,
         history: files.history,
         spool: config.data_dir.join(history_restore::SPOOL_FOLDER),
-        key: if with_key { KeyChoice::Inside(key(config)?.into()) } else { KeyChoice::Elsewhere },
+        key: if with_key { KeyChoice::Inside(key(config)?.into()) } else { KeyChoice::Separate },
         created_at: clock.now().to_string(),
     })
 }

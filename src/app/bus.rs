@@ -14,7 +14,7 @@ use crate::config::sources::ConfigError;
 use crate::model::node::NodeName;
 
 /// Polling interval while waiting for a connection.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_EVERY: Duration = Duration::from_millis(20);
 
 /// The bus as joined by this process.
 #[derive(Clone)]
@@ -56,6 +56,6 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership
 /// Waits until a server is connected.
 async fn connected(connection: &BusConnection) {
     while !connection.state().is_connected() {
-        sleep(LOOK_EVERY).await;
+        sleep(POLL_EVERY).await;
     }
 }

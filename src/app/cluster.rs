@@ -67,7 +67,7 @@ pub(super) async fn ownership(
             if config.alone {
                 tracing::warn!("--alone ignored: nats_url is set, so this process is a node of a cluster");
             }
-            Ok(Ownership::among_others(NodeIdentity { name: bus.node.clone(), folder }))
+            Ok(Ownership::clustered(NodeIdentity { name: bus.node.clone(), folder }))
         }
         _ => {
             StandaloneNode { is_told: config.alone }.claim(&foundation.databases.history).await?;
@@ -140,19 +140,19 @@ impl ClusterMembership {
     /// Starts to keep a share; `None` on a node that is alone.
     pub(super) fn start(
         bus: Option<&BusMembership>,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         recorder: &ActorHandle<Recorder>,
-        news: &Arc<ChangeSignal>,
+        change_signal: &Arc<ChangeSignal>,
         supervisor: &Supervisor,
     ) -> Option<Self> {
-        let ownership = announcer.ownership.clone();
+        let ownership = router.ownership.clone();
         let (connection, member) = (bus?.connection.clone(), ownership.member()?.clone());
-        let contact = DatabaseContact::new(announcer.databases.clone());
+        let contact = DatabaseContact::new(router.databases.clone());
         let counters = Arc::new(ClusterCounters::new(ownership.clone(), contact));
         let (is_leaving, leaving) = watch::channel(false);
         let (left, has_left) = watch::channel(false);
-        let (announcer, recorder, news) = (announcer.clone(), recorder.clone(), Arc::clone(news));
-        let handover = PartitionHandover { announcer, recorder, news, member };
+        let (router, recorder, change_signal) = (router.clone(), recorder.clone(), Arc::clone(change_signal));
+        let handover = PartitionHandover { router, recorder, change_signal, member };
         let limits = bus?.limits.clone();
         let tasks =
             ClusterTasks { connection, handover, limits, counters: Arc::clone(&counters), leaving, left };
@@ -196,21 +196,21 @@ impl ClusterTasks {
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());
-        let (contact, said) = (counters.contact.clone(), counters.contact.clone());
-        let (pulse, looked_at) = watch::channel(Instant::now());
+        let (contact, last_contact) = (counters.contact.clone(), counters.contact.clone());
+        let (poll_time, polled_at) = watch::channel(Instant::now());
         let lease = supervisor.spawn(LEASE, move || {
-            lease_renewal::run(lease.clone(), member.clone(), said.clone(), looked_at.clone())
+            lease_renewal::run(lease.clone(), member.clone(), last_contact.clone(), polled_at.clone())
         });
         let asking = contact.clone();
         let asking = supervisor.spawn(CONTACT, move || asking.clone().run());
-        let heard = handover.announcer.clone();
-        let pings = supervisor.spawn(PINGS, move || pings::run(heard.clone()));
-        let (asked, announcer) = (connection.clone(), handover.announcer.clone());
+        let ping_router = handover.router.clone();
+        let pings = supervisor.spawn(PINGS, move || pings::run(ping_router.clone()));
+        let (asked, router) = (connection.clone(), handover.router.clone());
         let me = handover.member.name.clone();
         let answers = supervisor.spawn(ANSWERS, move || {
-            let (asked, announcer, me) = (asked.clone(), announcer.clone(), me.clone());
+            let (asked, router, me) = (asked.clone(), router.clone(), me.clone());
             async move {
-                if let Err(error) = peers::answer(&asked, me, &announcer).await {
+                if let Err(error) = peers::answer(&asked, me, &router).await {
                     tracing::error!(error, "this node no longer answers requests of other nodes");
                 }
             }
@@ -223,7 +223,7 @@ impl ClusterTasks {
                 limits: limits.clone(),
                 counters: Arc::clone(&counters),
                 is_leaving: leaving.clone(),
-                pulse: pulse.clone(),
+                poll_time: poll_time.clone(),
             });
             let left = left.clone();
             async move {

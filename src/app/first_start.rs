@@ -177,8 +177,8 @@ fn key_from_hex(text: &str) -> Option<[u8; KEY_LENGTH]> {
     if !text.is_ascii() || text.len() != 2 * KEY_LENGTH {
         return None;
     }
-    for (place, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).ok()?;
+    for (index, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
     }
     Some(key)
 }

@@ -60,7 +60,7 @@ fn presence(config: &Config) -> InstallationPresence {
 
 /// Refuses an installation whose embedded history has been lost, so that a new one does not silently take its place:
 /// unless `--new-history` asks for that, and nothing of the old one is left.
-async fn demand_history(config: &Config) -> anyhow::Result<()> {
+async fn require_history(config: &Config) -> anyhow::Result<()> {
     let (Ok(main), Ok(history)) = (database_files::main_file(config), database_files::history_file(config))
     else {
         return Ok(());
@@ -101,7 +101,7 @@ async fn has_started(main: &Path) -> bool {
 }
 
 /// The folder of the main database.
-fn place(config: &Config) -> PathBuf {
+fn main_database_folder(config: &Config) -> PathBuf {
     let main = database_files::main_file(config).ok().and_then(|main| main.parent().map(Path::to_owned));
     main.unwrap_or_else(|| config.data_dir.clone())
 }
@@ -110,12 +110,12 @@ fn place(config: &Config) -> PathBuf {
 ///
 /// # Errors
 /// When there is no installation; the message says what to do.
-pub fn demand_installation(config: &Config) -> Result<(), ConfigError> {
+pub fn require_installation(config: &Config) -> Result<(), ConfigError> {
     match presence(config) {
         InstallationPresence::There => Ok(()),
         InstallationPresence::Missing => Err(ConfigError(format!(
             "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
-            place(config).display()
+            main_database_folder(config).display()
         ))),
         InstallationPresence::Broken(reason) => Err(ConfigError(reason)),
     }
@@ -125,10 +125,10 @@ impl Foundation {
     /// Opens an existing installation.
     ///
     /// # Errors
-    /// As [`Self::lay`]; also when there is no installation.
-    pub async fn find(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        demand_installation(&config)?;
-        Self::lay(config, clock).await
+    /// As [`Self::open_or_create`]; also when there is no installation.
+    pub async fn open_existing(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        require_installation(&config)?;
+        Self::open_or_create(config, clock).await
     }
 
     /// Creates the data folder, opens the databases and checks the key.
@@ -136,11 +136,11 @@ impl Foundation {
     /// # Errors
     ///
     /// When the folder, the key or a database cannot be used; the message is one line.
-    pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
+    pub async fn open_or_create(config: Config, clock: Clock) -> anyhow::Result<Self> {
         if let InstallationPresence::Broken(reason) = presence(&config) {
             return Err(ConfigError(reason).into());
         }
-        demand_history(&config).await?;
+        require_history(&config).await?;
         first_start::make_data_dir(&config.data_dir)?;
         let (sealer, new_key) = first_start::sealer(&config)?;
         let embedded = [(MAIN_FILE, &config.database_url), (HISTORY_FILE, &config.history_url)];
@@ -187,7 +187,7 @@ impl Foundation {
     ///
     /// # Errors
     /// [`ConfigError`] then; also when the database fails.
-    pub(super) async fn demand_egress_choice(&self) -> anyhow::Result<()> {
+    pub(super) async fn require_egress_choice(&self) -> anyhow::Result<()> {
         let organisations = organisations::count(self.databases.main.reader()).await?;
         if organisations > 1 && self.config.egress.is_none() {
             let problem =
@@ -224,7 +224,7 @@ mod tests {
     #[case::a_file_with_another_name(&["other.db"], false, "there is no installation in")]
     fn a_missing_or_incomplete_installation_is_an_error(
         #[case] files: &[&str],
-        #[case] is_elsewhere: bool,
+        #[case] is_external: bool,
         #[case] expected: &str,
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -232,10 +232,11 @@ mod tests {
             let contents = if file.ends_with('=') { "" } else { "contents" };
             std::fs::write(folder.path().join(file.trim_end_matches('=')), contents).unwrap();
         }
-        let database_url = is_elsewhere.then(|| "postgres://127.0.0.1/none".to_owned());
+        let database_url = is_external.then(|| "postgres://127.0.0.1/none".to_owned());
         let config = Config { data_dir: folder.path().to_owned(), database_url, ..Config::default() };
-        let told = demand_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
-        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        let refusal =
+            require_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
+        assert!(refusal.contains(expected) && refusal.is_empty() == expected.is_empty(), "{refusal}");
     }
 
     /// A file that an address names is no other than one in the data folder.
@@ -246,11 +247,11 @@ mod tests {
         let database_url = Some(sqlite_url(&file));
         let data_dir = folder.path().join("data");
         let config = Config { data_dir, database_url, ..Config::default() };
-        let said = demand_installation(&config).unwrap_err().to_string();
-        assert!(said.contains("elsewhere;"), "{said}");
+        let complaint = require_installation(&config).unwrap_err().to_string();
+        assert!(complaint.contains("elsewhere;"), "{complaint}");
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "contents").unwrap();
-        assert_eq!(demand_installation(&config), Ok(()));
+        assert_eq!(require_installation(&config), Ok(()));
     }
 
     #[tokio::test]
@@ -258,14 +259,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(HISTORY_FILE), "kept").unwrap();
         let config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
-        let refused = Foundation::lay(config.clone(), Clock::System).await.err().unwrap();
+        let refused = Foundation::open_or_create(config.clone(), Clock::System).await.err().unwrap();
         assert!(refused.is::<ConfigError>(), "{refused}");
         let files: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(files, [HISTORY_FILE]);
 
         let other_folder = Config { data_dir: folder.path().join("new"), ..config };
-        assert!(Foundation::find(other_folder, Clock::System).await.is_err());
+        assert!(Foundation::open_existing(other_folder, Clock::System).await.is_err());
         assert!(!folder.path().join("new").exists());
     }
 }

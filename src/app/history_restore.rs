@@ -58,25 +58,25 @@ pub(super) async fn replay(databases: &Databases, recorder: &ActorHandle<Recorde
 
 /// Starts a watch for every stored service, resumed from its stored past if that is available.
 pub(super) async fn restore_services(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     guard: &ClockGuard,
     is_past_whole: bool,
 ) -> Result<Vec<RestoredService>, StoreError> {
-    begin_listening(announcer, guard).await?;
-    if announcer.ownership.member().is_some() {
+    begin_listening(router, guard).await?;
+    if router.ownership.member().is_some() {
         // They come with the partitions.
         Ok(Vec::new())
     } else if is_past_whole {
-        restore::restore_all(announcer).await
+        restore::restore_all(router).await
     } else {
-        restore::restore_without_past(announcer).await
+        restore::restore_without_past(router).await
     }
 }
 
 /// Stores when no process listened for pings before this start. For services shared with other nodes this is known when
 /// this node takes them over.
-async fn begin_listening(announcer: &ServiceRouter, guard: &ClockGuard) -> Result<(), StoreError> {
-    let ServiceRouter { databases, engine, ownership, .. } = announcer;
+async fn begin_listening(router: &ServiceRouter, guard: &ClockGuard) -> Result<(), StoreError> {
+    let ServiceRouter { databases, engine, ownership, .. } = router;
     let is_alone = ownership.member().is_none();
     let before = if is_alone { absences::of_all(databases, engine.now()).await? } else { Vec::new() };
     let listening = engine.listening();
@@ -90,13 +90,13 @@ async fn begin_listening(announcer: &ServiceRouter, guard: &ClockGuard) -> Resul
 pub(super) async fn prepare_history(
     databases: Databases,
     retry: Duration,
-    lone: Option<StandaloneNode>,
+    standalone: Option<StandaloneNode>,
     supervisor: Supervisor,
 ) {
     while !databases.history.is_prepared() {
         match databases.migrate_history().await {
             // Before anything that waits is written.
-            Ok(()) => match admit(&databases, lone).await {
+            Ok(()) => match admit(&databases, standalone).await {
                 Ok(()) => tracing::info!("history database available and up to date"),
                 Err(refusal) if refusal.is::<ConfigError>() => {
                     supervisor.fail(&refusal.to_string());
@@ -113,14 +113,14 @@ pub(super) async fn prepare_history(
     }
 }
 
-async fn admit(databases: &Databases, lone: Option<StandaloneNode>) -> anyhow::Result<()> {
-    let Some(lone) = lone else {
+async fn admit(databases: &Databases, standalone: Option<StandaloneNode>) -> anyhow::Result<()> {
+    let Some(standalone) = standalone else {
         databases.admit_history();
         return Ok(());
     };
-    lone.ask(&databases.history).await?;
+    standalone.ask(&databases.history).await?;
     databases.admit_history();
-    lone.claim(&databases.history).await
+    standalone.claim(&databases.history).await
 }
 
 /// Inputs for the figures of the past. They concern the time before this start, so they may be computed at any time.
@@ -141,8 +141,8 @@ impl FigureRestorer {
     ) -> JoinHandle<()> {
         let is_there = self.databases.history.is_prepared();
         let (figures, whole) = (Arc::new(self), Arc::new(Notify::new()));
-        let told = Arc::clone(&whole);
-        let task = supervisor.spawn(kind, move || Arc::clone(&figures).keep(Arc::clone(&told)));
+        let at_start = Arc::clone(&whole);
+        let task = supervisor.spawn(kind, move || Arc::clone(&figures).keep(Arc::clone(&at_start)));
         if is_there {
             // The task continues after the wait.
             let _ = tokio::time::timeout(FIGURES_WAIT, whole.notified()).await;

@@ -105,7 +105,7 @@ fn wanted(targets: &ReferenceTargets) -> anyhow::Result<ReferenceSelection> {
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
-pub(crate) fn places(config: &Config, clock: &Clock) -> anyhow::Result<Vec<LocalLocation>> {
+pub(crate) fn local_locations(config: &Config, clock: &Clock) -> anyhow::Result<Vec<LocalLocation>> {
     locations(config).into_iter().map(|location| LocalLocation::new(location, config, clock)).collect()
 }
 
@@ -114,12 +114,12 @@ pub(crate) fn places(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Local
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
 pub(crate) fn tools(config: &Config, clock: &Clock) -> anyhow::Result<(Vec<LocalLocation>, Arc<Toolbox>)> {
-    Ok((places(config, clock)?, Arc::new(toolbox(config, clock, None)?)))
+    Ok((local_locations(config, clock)?, Arc::new(toolbox(config, clock, None)?)))
 }
 
 /// Returns the probers of these locations.
-pub(crate) fn probers(places: &[LocalLocation]) -> Vec<Arc<dyn Prober>> {
-    places.iter().map(|place| Arc::clone(&place.prober) as Arc<dyn Prober>).collect()
+pub(crate) fn probers(locations: &[LocalLocation]) -> Vec<Arc<dyn Prober>> {
+    locations.iter().map(|location| Arc::clone(&location.prober) as Arc<dyn Prober>).collect()
 }
 
 /// Returns the egress policy: the addresses that this process may connect to.

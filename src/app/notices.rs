@@ -15,20 +15,16 @@ pub(super) fn notices(
     recording: &HistoryRecording,
 ) -> NoticeReconciler {
     let (recorded, clock) = (Arc::clone(&recording.recorded), Arc::clone(&state.guard));
-    let (roster, backups) = (Arc::clone(&state.definer.roster), Arc::clone(&state.backups));
+    let (roster, backups) = (Arc::clone(&state.compiler.roster), Arc::clone(&state.backups));
     let signs = move || ProcessSymptoms {
         history_is_away: recorded.is_failing.load(Ordering::Relaxed),
         spool_is_used: recorded.spool_bytes.load(Ordering::Relaxed) > 0,
         backup_is_old: backups.is_old(),
         clock_is_doubted: clock.trusted_now().is_none(),
-        blind_by: roster
-            .all()
-            .iter()
-            .filter(|known| !known.is_elsewhere())
-            .find_map(|known| known.blind_by()),
+        blind_by: roster.all().iter().filter(|known| !known.is_remote()).find_map(|known| known.blind_by()),
     };
     NoticeReconciler {
-        announcer: state.announcer.clone(),
+        router: state.router.clone(),
         guard: Arc::clone(&state.guard),
         signs: Arc::new(signs),
         patience: Duration::from_secs(foundation.config.watchdog.notice_after_seconds.into()),

@@ -28,7 +28,7 @@ pub(super) fn courier(parts: &AppState, counters: &Arc<NotifyCounters>) -> Couri
     Courier {
         databases: parts.databases.clone(),
         carrier: parts.carrier.clone(),
-        sealer: parts.definer.sealer.clone(),
+        sealer: parts.compiler.sealer.clone(),
         guard: Arc::clone(&parts.guard),
         hold: MessageHold::of(&parts.config.data_dir),
         counters: Arc::clone(counters),

@@ -24,10 +24,10 @@ pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Resu
 fn visitors(parts: &AppState) -> Visitors {
     let pages = PageServer {
         databases: parts.databases.clone(),
-        announcer: parts.announcer.clone(),
+        router: parts.router.clone(),
         clock: parts.clock.clone(),
         names: Arc::clone(&parts.domain_names),
-        hosts: HostCache::new(parts.announcer.host_changes.clone()),
+        hosts: HostCache::new(parts.router.host_changes.clone()),
     };
     Arc::new(move |request, host| pages.receive(request, host))
 }
@@ -39,8 +39,8 @@ pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
         guard: Arc::clone(&parts.guard),
         names: Arc::clone(&parts.domain_names),
         toolbox: Arc::clone(&parts.toolbox),
-        ownership: parts.announcer.ownership.clone(),
-        host_changes: parts.announcer.host_changes.clone(),
+        ownership: parts.router.ownership.clone(),
+        host_changes: parts.router.host_changes.clone(),
     }
 }
 

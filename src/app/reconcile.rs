@@ -28,19 +28,19 @@ enum ReconcileError {
 }
 
 /// Compares periodically until the future is dropped.
-pub async fn run(announcer: ServiceRouter) {
+pub async fn run(router: ServiceRouter) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        if let Err(error) = once(&announcer).await {
+        if let Err(error) = once(&router).await {
             tracing::warn!(%error, "cannot compare the engine with the stored services; retrying");
         }
     }
 }
 
-async fn once(announcer: &ServiceRouter) -> Result<(), ReconcileError> {
-    let ServiceRouter { databases, engine, ownership, .. } = announcer;
+async fn once(router: &ServiceRouter) -> Result<(), ReconcileError> {
+    let ServiceRouter { databases, engine, ownership, .. } = router;
     let ready = ownership.ready();
     let mut running: HashMap<_, _> = engine.watched().await?;
     let mut unreadable = BTreeSet::new();
@@ -55,8 +55,8 @@ async fn once(announcer: &ServiceRouter) -> Result<(), ReconcileError> {
             let known = running.remove(&service.id).map(|watched| watched.revision);
             known.is_none_or(|revision| revision < service.revision) && needs_actor(service, known)
         });
-        page.iter().for_each(|owned| announcer.changes.mark(owned.service.address()));
-        for definition in announcer.define(&page).await? {
+        page.iter().for_each(|owned| router.changes.mark(owned.service.address()));
+        for definition in router.define(&page).await? {
             engine.apply(Arc::new(definition)).await?;
         }
     }
@@ -67,23 +67,23 @@ async fn once(announcer: &ServiceRouter) -> Result<(), ReconcileError> {
         is_ours && !unreadable.contains(&gone.key)
     });
     for (id, gone) in gone {
-        announcer.changes.mark(ServiceAddress { id, key: gone.key });
+        router.changes.mark(ServiceAddress { id, key: gone.key });
         engine.retire(id, gone.key, gone.revision).await?;
     }
-    announcer.unreadable.replace(unreadable);
+    router.unreadable.replace(unreadable);
     Ok(())
 }
 
 /// Applies every service again, after a location was added.
-pub(super) async fn apply_all(announcer: &ServiceRouter) -> anyhow::Result<()> {
+pub(super) async fn apply_all(router: &ServiceRouter) -> anyhow::Result<()> {
     let mut after = ServiceKey::MIN;
     loop {
-        let main = announcer.databases.main.reader();
-        let page = definitions::page(main, announcer.ownership.ready(), after, PAGE).await?;
+        let main = router.databases.main.reader();
+        let page = definitions::page(main, router.ownership.ready(), after, PAGE).await?;
         let Some(last) = page.last else { return Ok(()) };
         after = last;
-        for definition in announcer.define(&page.services).await? {
-            announcer.engine.apply(Arc::new(definition)).await?;
+        for definition in router.define(&page.services).await? {
+            router.engine.apply(Arc::new(definition)).await?;
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct RecorderParts<'a> {
     pub(crate) ownership: &'a Ownership,
     pub(crate) fenced: &'a Arc<FenceCounters>,
     /// Notified when changes of status are durable.
-    pub(crate) news: Arc<ChangeSignal>,
+    pub(crate) change_signal: Arc<ChangeSignal>,
     /// Spool for results beyond the memory limit.
     pub(crate) spool: Option<Spool>,
 }
@@ -50,7 +50,7 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> ActorHandle<Recorder> 
         counters,
         ownership,
         fenced,
-        news,
+        change_signal,
         spool,
     } = parts;
     let codes = roster.codes().into_iter().chain([LocationCode::push()]).collect();
@@ -60,7 +60,7 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> ActorHandle<Recorder> 
     supervisor.watch_thread("the recorder", &thread.handle());
     let writer = HistoryWriter::new(databases.history.clone(), codes).fenced(ownership, fenced);
     let recorder = Recorder::new(Arc::new(writer), config.record.clone(), counters);
-    let recorder = recorder.with_change_signal(news).with_spool(spool);
+    let recorder = recorder.with_change_signal(change_signal).with_spool(spool);
     let placement = ActorPlacement { thread: thread.handle(), mailbox: recorder::MAILBOX };
     supervisor.start_once(&placement, recorder)
 }

@@ -41,7 +41,7 @@ use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, Supervisor};
 use crate::telemetry::MetricCollector;
 
 const CENSUS: ActorKind = ActorKind::restarting("location_census");
-const DESK: ActorKind = ActorKind::restarting("enrolment_desk");
+const ENROLMENT: ActorKind = ActorKind::restarting("enrolment_desk");
 const DELIVERIES: ActorKind = ActorKind::restarting("definition_deliveries");
 const DISTRIBUTION: ActorKind = ActorKind::restarting("definition_distribution");
 const GROWTH: ActorKind = ActorKind::restarting("location_growth");
@@ -87,7 +87,7 @@ impl RemoteLocations {
 pub(super) fn start(
     foundation: &Foundation,
     bus: Option<&BusMembership>,
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     fenced: &Arc<FenceCounters>,
     supervisor: &Supervisor,
 ) -> anyhow::Result<Option<RemoteLocations>> {
@@ -112,18 +112,18 @@ pub(super) fn start(
         are_locations_known: watch::Sender::new(false),
         clocks: LocationClocks::default(),
         looker: looker.clone(),
-        announcer: announcer.clone(),
+        router: router.clone(),
     };
     let clock = foundation.clock.clone();
     let tasks = RemoteTasks {
-        desk: issuer.map(|issuer| parts.desk(issuer, &clock)),
+        enrolment: issuer.map(|issuer| parts.enrolment(issuer, &clock)),
         census: parts.census(),
         distribution: parts.distribution(&clock, &foundation.config.limits.bus),
         intake: parts.intake(&clock),
         filler: parts.filler(&clock),
         presences: PresenceListener {
             connection: connection.clone(),
-            roster: Arc::clone(&announcer.definer.roster),
+            roster: Arc::clone(&router.compiler.roster),
             clocks: parts.clocks.clone(),
             clock,
         },
@@ -162,14 +162,14 @@ struct RemoteParts {
     are_locations_known: watch::Sender<bool>,
     clocks: LocationClocks,
     looker: ActorHandle<CheckRequestSender>,
-    announcer: ServiceRouter,
+    router: ServiceRouter,
 }
 
 impl RemoteParts {
-    fn desk(&self, issuer: Arc<TokenIssuer>, clock: &Clock) -> EnrolmentService {
+    fn enrolment(&self, issuer: Arc<TokenIssuer>, clock: &Clock) -> EnrolmentService {
         EnrolmentService {
             connection: self.connection.clone(),
-            databases: self.announcer.databases.clone(),
+            databases: self.router.databases.clone(),
             issuer,
             clock: clock.clone(),
             enrolled: Arc::clone(&self.enrolled),
@@ -179,11 +179,11 @@ impl RemoteParts {
 
     fn census(&self) -> LocationSync {
         LocationSync {
-            databases: self.announcer.databases.clone(),
-            roster: Arc::clone(&self.announcer.definer.roster),
+            databases: self.router.databases.clone(),
+            roster: Arc::clone(&self.router.compiler.roster),
             recipients: Arc::clone(&self.recipients),
             looker: self.looker.clone(),
-            changes: self.announcer.changes.clone(),
+            changes: self.router.changes.clone(),
             grown: Arc::clone(&self.grown),
             enrolled: Arc::clone(&self.enrolled),
             is_known: self.are_locations_known.clone(),
@@ -193,16 +193,16 @@ impl RemoteParts {
     fn distribution(&self, clock: &Clock, limits: &BusLimits) -> DefinitionDistributor {
         DefinitionDistributor {
             connection: self.connection.clone(),
-            databases: self.announcer.databases.clone(),
-            definer: self.announcer.definer.clone(),
-            changes: self.announcer.changes.clone(),
+            databases: self.router.databases.clone(),
+            compiler: self.router.compiler.clone(),
+            changes: self.router.changes.clone(),
             assignments: Arc::clone(&self.assignments),
             recipients: Arc::clone(&self.recipients),
             clock: clock.clone(),
             are_locations_known: self.are_locations_known.subscribe(),
             limits: limits.clone(),
             compared: self.compared.clone(),
-            ownership: self.announcer.ownership.clone(),
+            ownership: self.router.ownership.clone(),
             counters: Arc::clone(&self.counters),
         }
     }
@@ -211,14 +211,14 @@ impl RemoteParts {
         ResultIntake {
             connection: self.connection.clone(),
             assignments: Arc::clone(&self.assignments),
-            engine: self.announcer.engine.clone(),
-            writer: HistoryWriter::new(self.announcer.databases.history.clone(), Vec::<LocationCode>::new())
-                .fenced(&self.announcer.ownership, &self.fenced),
+            engine: self.router.engine.clone(),
+            writer: HistoryWriter::new(self.router.databases.history.clone(), Vec::<LocationCode>::new())
+                .fenced(&self.router.ownership, &self.fenced),
             clocks: self.clocks.clone(),
             late: self.late.clone(),
             clock: clock.clone(),
             compared: self.compared.subscribe(),
-            ownership: self.announcer.ownership.clone(),
+            ownership: self.router.ownership.clone(),
             node: self.node.clone(),
             counters: Arc::clone(&self.counters),
         }
@@ -228,8 +228,8 @@ impl RemoteParts {
         GapFiller {
             marks: self.late.clone(),
             assignments: Arc::clone(&self.assignments),
-            history: self.announcer.databases.history.clone(),
-            engine: self.announcer.engine.clone(),
+            history: self.router.databases.history.clone(),
+            engine: self.router.engine.clone(),
             clock: clock.clone(),
         }
     }
@@ -237,7 +237,7 @@ impl RemoteParts {
 
 /// The tasks, before they are spawned.
 struct RemoteTasks {
-    desk: Option<EnrolmentService>,
+    enrolment: Option<EnrolmentService>,
     census: LocationSync,
     distribution: DefinitionDistributor,
     intake: ResultIntake,
@@ -249,8 +249,8 @@ struct RemoteTasks {
 impl RemoteTasks {
     /// Spawns the tasks on the current thread.
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
-        let Self { desk, census, distribution, intake, filler, presences, parts } = self;
-        let RemoteParts { connection, counters, grown, announcer, .. } = parts;
+        let Self { enrolment, census, distribution, intake, filler, presences, parts } = self;
+        let RemoteParts { connection, counters, grown, router, .. } = parts;
         let mut running = vec![
             supervisor.spawn(CENSUS, move || census.clone().run()),
             supervisor.spawn(DISTRIBUTION, move || distribution.clone().run()),
@@ -258,9 +258,10 @@ impl RemoteTasks {
             supervisor.spawn(LATE_RESULTS, move || filler.clone().run()),
             supervisor.spawn(PRESENCES, move || presences.clone().run()),
             supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters))),
-            supervisor.spawn(GROWTH, move || grow(announcer.clone(), Arc::clone(&grown))),
+            supervisor.spawn(GROWTH, move || grow(router.clone(), Arc::clone(&grown))),
         ];
-        running.extend(desk.map(|desk| supervisor.spawn(DESK, move || desk.clone().run())));
+        running
+            .extend(enrolment.map(|enrolment| supervisor.spawn(ENROLMENT, move || enrolment.clone().run())));
         running
     }
 }
@@ -289,10 +290,10 @@ async fn deliver(connection: BusConnection, counters: Arc<RemoteCounters>) {
 }
 
 /// Applies all services again whenever new locations are known.
-async fn grow(announcer: ServiceRouter, grown: Arc<Notify>) {
+async fn grow(router: ServiceRouter, grown: Arc<Notify>) {
     loop {
         grown.notified().await;
-        while let Err(error) = reconcile::apply_all(&announcer).await {
+        while let Err(error) = reconcile::apply_all(&router).await {
             tracing::warn!(
                 error = format!("{error:#}"),
                 "cannot assign the services to new locations; retrying"

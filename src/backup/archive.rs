@@ -91,7 +91,7 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-pub(super) fn demand_new(target: &Path) -> Result<(), BackupError> {
+pub(super) fn require_new(target: &Path) -> Result<(), BackupError> {
     if target.exists() {
         let problem = format!("{} is there already: name a file that is not", target.display());
         return Err(BackupError::Refused(problem));

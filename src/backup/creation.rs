@@ -11,12 +11,12 @@ use crate::backup::archive::{self, BackupForm};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
-use crate::backup::progress::Watcher;
+use crate::backup::progress::FileProgress;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 use crate::store::history::lock_segments;
 
 /// The time between two checks of the progress of a copy.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 /// The longest wait for the end of a compaction pass.
 const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
 
@@ -44,7 +44,7 @@ pub struct BackupOrder {
 #[derive(Clone, Debug)]
 pub enum KeyChoice {
     /// The key is stored outside of the backup.
-    Elsewhere,
+    Separate,
     /// This key goes into the backup.
     Inside(SecretString),
 }
@@ -78,14 +78,14 @@ pub fn demand_target_name(target: &Path) -> Result<(), BackupError> {
 pub async fn make(
     order: &BackupOrder,
     target: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     match BackupForm::of_new(target)? {
-        BackupForm::Folder => make_folder(order, target, watcher).await,
+        BackupForm::Folder => make_folder(order, target, report_progress).await,
         BackupForm::File(coding) => {
-            archive::demand_new(target)?;
+            archive::require_new(target)?;
             let folder = archive::beside(target, "folder");
-            let manifest = make_folder(order, &folder, watcher).await?;
+            let manifest = make_folder(order, &folder, report_progress).await?;
             let packed = archive::pack(&folder, target, coding);
             files::remove_contents(&folder, true);
             packed.map(|()| manifest)
@@ -96,11 +96,15 @@ pub async fn make(
 async fn make_folder(
     order: &BackupOrder,
     folder: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     let was_made = files::make_empty(folder)?;
-    let copy =
-        BackupCopy { order, folder, watcher, manifest: BackupManifest::begun(order.created_at.clone()) };
+    let copy = BackupCopy {
+        order,
+        folder,
+        report_progress,
+        manifest: BackupManifest::begun(order.created_at.clone()),
+    };
     let copied = copy.run().await;
     if copied.is_err() {
         files::remove_contents(folder, was_made);
@@ -111,7 +115,7 @@ async fn make_folder(
 struct BackupCopy<'a> {
     order: &'a BackupOrder,
     folder: &'a Path,
-    watcher: Watcher<'a>,
+    report_progress: FileProgress<'a>,
     manifest: BackupManifest,
 }
 
@@ -164,7 +168,7 @@ impl BackupCopy<'_> {
             loop {
                 match lock_segments(history).map_err(BackupError::at(history))? {
                     Some(lock) => return Ok(lock),
-                    None => sleep(LOOK_EVERY).await,
+                    None => sleep(POLL_EVERY).await,
                 }
             }
         };
@@ -187,14 +191,14 @@ impl BackupCopy<'_> {
             loop {
                 tokio::select! {
                     ended = &mut copied => break ended?,
-                    () = sleep(LOOK_EVERY) => {}
+                    () = sleep(POLL_EVERY) => {}
                 }
                 let now = grown(seen);
-                (self.watcher)(path, now - seen);
+                (self.report_progress)(path, now - seen);
                 seen = now;
             }
         }
-        (self.watcher)(path, grown(seen) - seen);
+        (self.report_progress)(path, grown(seen) - seen);
         source.close().await?;
         let mut copied = DatabaseFile::open(&copy).await?;
         if kind != FileKind::Segment {

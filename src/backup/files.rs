@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::backup::error::BackupError;
-use crate::backup::progress::Watcher;
+use crate::backup::progress::FileProgress;
 
 pub(super) const MAIN: &str = "main.db";
 /// The rows of the history.
@@ -111,11 +111,15 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), BackupError> {
 }
 
 /// Returns size and checksum of a file below a folder.
-pub(super) fn sum(folder: &Path, path: &str, watcher: Watcher<'_>) -> Result<BackupFile, BackupError> {
+pub(super) fn sum(
+    folder: &Path,
+    path: &str,
+    report_progress: FileProgress<'_>,
+) -> Result<BackupFile, BackupError> {
     let file = folder.join(path);
     let failed = BackupError::at(&file);
     let opened = File::open(&file).map_err(&failed)?;
-    let (bytes, sha256) = sum_of(opened, |bytes| watcher(path, bytes)).map_err(&failed)?;
+    let (bytes, sha256) = sum_of(opened, |bytes| report_progress(path, bytes)).map_err(&failed)?;
     Ok(BackupFile { path: path.to_owned(), bytes, sha256 })
 }
 

@@ -6,7 +6,7 @@ use crate::backup::archive::UnpackFolder;
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
-use crate::backup::progress::Watcher;
+use crate::backup::progress::FileProgress;
 use crate::backup::verification::OpenBackup;
 use crate::notify::message_hold::MessageHold;
 
@@ -18,28 +18,32 @@ use crate::notify::message_hold::MessageHold;
 pub async fn restore(
     backup: &Path,
     data_dir: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     let was_made = files::make_empty(data_dir)?;
-    let restored = copy(backup, data_dir, watcher).await;
+    let restored = copy(backup, data_dir, report_progress).await;
     if restored.is_err() {
         files::remove_contents(data_dir, was_made);
     }
     restored
 }
 
-async fn copy(backup: &Path, data_dir: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
+async fn copy(
+    backup: &Path,
+    data_dir: &Path,
+    report_progress: FileProgress<'_>,
+) -> Result<BackupManifest, BackupError> {
     let opened = OpenBackup::open(backup, UnpackFolder::beside(data_dir))?;
-    copy_verified(&opened, data_dir, watcher).await.map_err(|error| opened.located(error))
+    copy_verified(&opened, data_dir, report_progress).await.map_err(|error| opened.located(error))
 }
 
 async fn copy_verified(
     opened: &OpenBackup,
     data_dir: &Path,
-    watcher: Watcher<'_>,
+    report_progress: FileProgress<'_>,
 ) -> Result<BackupManifest, BackupError> {
     let folder = opened.folder();
-    let manifest = opened.verify(watcher).await?;
+    let manifest = opened.verify(report_progress).await?;
     // Before there is anything to start.
     let hold = MessageHold::of(data_dir);
     hold.begin(&manifest.created_at).map_err(BackupError::at(hold.file()))?;
@@ -54,7 +58,7 @@ async fn copy_verified(
         if files::copy_new(&folder.join(&file.path), &target)?.is_none() {
             return Err(BackupError::Damaged(format!("{} is missing", file.path)));
         }
-        watcher(&file.path, file.bytes);
+        report_progress(&file.path, file.bytes);
     }
     for folder in [files::SEGMENTS, files::SPOOL] {
         if data_dir.join(folder).is_dir() {

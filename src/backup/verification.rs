@@ -6,7 +6,7 @@ use crate::backup::archive::{BackupForm, UnpackFolder};
 use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest::BackupManifest;
-use crate::backup::progress::Watcher;
+use crate::backup::progress::FileProgress;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 
 /// Verifies a backup, a folder or a file. Returns its manifest. Nothing is written beside it; a file is unpacked into a
@@ -15,9 +15,9 @@ use crate::store::file_copy::{DatabaseFile, FileKind};
 /// # Errors
 ///
 /// When it is not a backup, is incomplete, is of a later version, or cannot be read.
-pub async fn verify(backup: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
+pub async fn verify(backup: &Path, report_progress: FileProgress<'_>) -> Result<BackupManifest, BackupError> {
     let opened = OpenBackup::open(backup, UnpackFolder::temporary())?;
-    opened.verify(watcher).await.map_err(|error| opened.located(error))
+    opened.verify(report_progress).await.map_err(|error| opened.located(error))
 }
 
 /// A backup as a folder; a folder unpacked for this is removed at the end.
@@ -66,7 +66,10 @@ impl OpenBackup {
     }
 
     /// Checks the files and databases of the backup.
-    pub(super) async fn verify(&self, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
+    pub(super) async fn verify(
+        &self,
+        report_progress: FileProgress<'_>,
+    ) -> Result<BackupManifest, BackupError> {
         let folder = self.folder();
         let manifest = BackupManifest::read(folder, &self.backup)?;
         for expected in &manifest.files {
@@ -74,7 +77,7 @@ impl OpenBackup {
             if !folder.join(path).is_file() {
                 return Err(BackupError::Damaged(format!("{path} is missing")));
             }
-            let found = files::sum(folder, path, watcher)?;
+            let found = files::sum(folder, path, report_progress)?;
             if found != *expected {
                 return Err(BackupError::Damaged(format!(
                     "{path}: it has {} bytes and the SHA-256 {}; the manifest says {} and {}",

@@ -188,8 +188,8 @@ async fn run_paced(exchange: Arc<BareExchange>, pace: ExchangePace) -> Arc<Excha
 
 impl BareExchange {
     fn peer(&self, number: u64) -> SocketAddr {
-        let place = usize::try_from(number).unwrap_or_default() % self.peers.len();
-        self.peers[place]
+        let index = usize::try_from(number).unwrap_or_default() % self.peers.len();
+        self.peers[index]
     }
 
     /// A socket for pings, if they are measured and permitted.

@@ -40,7 +40,7 @@ const HISTORY_FILE: &str = "history.db";
 
 pub(super) struct CheckPipeline {
     engine: Engine,
-    definer: DefinitionCompiler,
+    compiler: DefinitionCompiler,
     recorder: ActorHandle<Recorder>,
     recorder_thread: Arbiter,
     recorded: Arc<RecordCounters>,
@@ -74,23 +74,23 @@ impl CheckPipeline {
             counters: Arc::clone(&recorded),
             ownership: &Ownership::alone(),
             fenced: &Arc::default(),
-            news: Arc::default(),
+            change_signal: Arc::default(),
             spool: None,
         });
         let limits = config.limits.engine.clone();
         let engine = Engine::start(&EngineParts {
             roster: Arc::clone(&roster),
-            probers: app::locations::probers(&app::locations::places(config, &clock)?),
+            probers: app::locations::probers(&app::locations::local_locations(config, &clock)?),
             clock,
             threads: ShardThreads::Own(limits.shards),
             limits: limits.clone(),
             sink: recorder.address().recipient(),
             supervisor,
         });
-        let definer = DefinitionCompiler { sealer: SecretSealer::new(&[0; KEY_LENGTH]), roster, limits };
+        let compiler = DefinitionCompiler { sealer: SecretSealer::new(&[0; KEY_LENGTH]), roster, limits };
         Ok(Self {
             engine,
-            definer,
+            compiler,
             recorder,
             recorder_thread,
             recorded,
@@ -106,9 +106,9 @@ impl CheckPipeline {
         let organisation = Id::random();
         stream::iter(1..=plan.services)
             .map(|number| async move {
-                let place = usize::try_from(number)? % targets.len();
-                let service = service(ServiceKey::from(number), self.kind, &targets[place], plan);
-                let definition = self.definer.define(&service, organisation)?;
+                let index = usize::try_from(number)? % targets.len();
+                let service = service(ServiceKey::from(number), self.kind, &targets[index], plan);
+                let definition = self.compiler.define(&service, organisation)?;
                 anyhow::Ok(self.engine.apply(Arc::new(definition)).await?)
             })
             .buffer_unordered(AT_ONCE)
@@ -118,7 +118,7 @@ impl CheckPipeline {
 
     /// Number of threads that run checks: as configured, or one per core.
     pub(super) fn threads(&self) -> usize {
-        match self.definer.limits.shards {
+        match self.compiler.limits.shards {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             configured => configured,
         }
@@ -127,7 +127,7 @@ impl CheckPipeline {
     pub(super) fn counts(&self) -> anyhow::Result<PipelineCounts> {
         let counters = self.engine.counters();
         let of_status = |status| {
-            let known = self.definer.roster.all();
+            let known = self.compiler.roster.all();
             known.iter().map(|known| known.finished(self.kind.check_type(), status).get()).sum::<u64>()
         };
         // Each is read once: a check that ends between two reads would be in one sum and not in the other.

@@ -102,7 +102,7 @@ mod tests {
     fn a_table_row_aligns_with_the_head() {
         let (head, line) = (head(), line(&figures(BenchKind::Https)));
         let ends = |text: &str| -> Vec<usize> {
-            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
+            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(index, _)| index).collect()
         };
         for row in head.lines() {
             assert_eq!(ends(row), ends(&line), "{head}\n{line}");

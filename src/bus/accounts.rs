@@ -131,7 +131,7 @@ mod tests {
             (BusSubject::Enrol(service), true),
             (BusSubject::Renew(location.clone()), true),
             (BusSubject::Follow(location.clone()), true),
-            (BusSubject::Look(location.clone()), true),
+            (BusSubject::CheckRequest(location.clone()), true),
             (BusSubject::Delivery(location.clone()), true),
             (BusSubject::Presence(location.clone()), true),
             (BusSubject::Definition { location, partition: Partition::of(3), service }, false),

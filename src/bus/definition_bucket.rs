@@ -65,7 +65,7 @@ pub struct BucketEntry {
 #[derive(Clone, Debug)]
 pub struct BucketChange {
     /// The key that is changed.
-    pub place: DefinitionKey,
+    pub definition_key: DefinitionKey,
     /// The present entry; `None` = nothing.
     pub replaces: Option<BucketEntry>,
     /// The new definition; `None` = it is deleted.
@@ -145,7 +145,7 @@ pub async fn change(
 
 async fn write(
     engine: &BusConnection,
-    BucketChange { place, replaces, definition }: BucketChange,
+    BucketChange { definition_key, replaces, definition }: BucketChange,
 ) -> Result<(DefinitionKey, BucketEntry), String> {
     let mut headers = HeaderMap::new();
     let digest = definition.as_ref().map(|definition| definition.digest.clone());
@@ -157,7 +157,7 @@ async fn write(
         }
     }
     let payload = definition.map(|definition| Bytes::from(definition.sealed)).unwrap_or_default();
-    let DefinitionKey { location, partition, service } = place.clone();
+    let DefinitionKey { location, partition, service } = definition_key.clone();
     let subject = BusSubject::Definition { location, partition, service }.to_string();
     let publish = async |revision: u64| {
         let mut headers = headers.clone();
@@ -176,5 +176,5 @@ async fn write(
         done => done,
     };
     let revision = acknowledged.map_err(|error| error.to_string())?.sequence;
-    Ok((place, BucketEntry { revision, digest }))
+    Ok((definition_key, BucketEntry { revision, digest }))
 }

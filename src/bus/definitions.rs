@@ -173,9 +173,9 @@ impl DefinitionSubscription {
     /// Compares with the number in a heartbeat. A lost first message is missing as well; a late heartbeat of the previous
     /// delivery costs one more request.
     fn has_missed(&self, heartbeat: &Message) -> bool {
-        let told = heartbeat.headers.as_ref().and_then(|headers| headers.get(LAST_DELIVERED));
-        let told: Option<u64> = told.and_then(|number| number.as_str().parse().ok());
-        told.is_some_and(|told| told > self.number.unwrap_or(0))
+        let last_delivered = heartbeat.headers.as_ref().and_then(|headers| headers.get(LAST_DELIVERED));
+        let last_delivered: Option<u64> = last_delivered.and_then(|number| number.as_str().parse().ok());
+        last_delivered.is_some_and(|last_delivered| last_delivered > self.number.unwrap_or(0))
     }
 }
 

@@ -117,7 +117,7 @@ impl BusInstallation {
         nodes: &[NodeName],
         now: Timestamp,
     ) -> Result<InstallationFiles, InstallationProblem> {
-        self.expect_kept_keys(choices)?;
+        self.require_stored_keys(choices)?;
         for folder in ["", "keys", "nodes"] {
             make_folder(&self.folder.join(folder))?;
         }
@@ -152,16 +152,16 @@ impl BusInstallation {
     }
 
     /// Expects every key that an earlier run created.
-    fn expect_kept_keys(&self, choices: &ServerChoices) -> Result<(), InstallationProblem> {
+    fn require_stored_keys(&self, choices: &ServerChoices) -> Result<(), InstallationProblem> {
         let Some(before) = self.choices()? else { return Ok(()) };
-        let mut kept =
+        let mut expected_keys =
             ["operator", "system", "engine", "locations"].map(|name| format!("keys/{name}.seed")).to_vec();
-        kept.push(LOCATIONS_KEY.into());
+        expected_keys.push(LOCATIONS_KEY.into());
         let has_authority = before.own_certificate.is_none() || self.folder.join(AUTHORITY).exists();
         if choices.own_certificate.is_none() && has_authority {
-            kept.extend([AUTHORITY_KEY, SERVER_KEY].map(str::to_owned));
+            expected_keys.extend([AUTHORITY_KEY, SERVER_KEY].map(str::to_owned));
         }
-        let gone = kept.iter().find(|key| !self.folder.join(key).exists());
+        let gone = expected_keys.iter().find(|key| !self.folder.join(key).exists());
         gone.map_or(Ok(()), |key| {
             Err(InstallationProblem::Missing(self.folder.join(key).display().to_string()))
         })

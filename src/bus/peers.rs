@@ -41,11 +41,7 @@ impl PeerNodes for BusPeers {
 }
 
 /// Answers requests of others to this node, until the connection is closed.
-pub async fn answer(
-    connection: &BusConnection,
-    me: NodeName,
-    announcer: &ServiceRouter,
-) -> Result<(), String> {
+pub async fn answer(connection: &BusConnection, me: NodeName, router: &ServiceRouter) -> Result<(), String> {
     let questions = RequestSubscription::listen(connection, BusSubject::Node(me).to_string()).await?;
     let each = stream::unfold(questions, |mut questions| async {
         let question = questions.next().await?;
@@ -54,7 +50,7 @@ pub async fn answer(
     each.for_each_concurrent(AT_ONCE, |question| async move {
         let answer = match serde_json::from_slice::<QuestionText>(&question.payload) {
             Ok(text) => {
-                let answer = announcer.answer(text.into()).await;
+                let answer = router.answer(text.into()).await;
                 enrolment::BusReply::Granted(AnswerText::from(answer))
             }
             Err(_) => enrolment::BusReply::Refused("this question is not known here".into()),

@@ -78,13 +78,13 @@ pub async fn report(
 }
 
 /// Requests a check of a location. The request is not answered.
-pub async fn ask_to_look(
+pub async fn send_check_request(
     engine: &BusConnection,
     code: &LocationCode,
-    look: RemoteCheckRequest,
+    request: RemoteCheckRequest,
 ) -> Result<(), String> {
-    let text = serde_json::to_vec(&look).map_err(|error| error.to_string())?;
-    let sent = engine.client().publish(nats(&BusSubject::Look(code.clone())), text.into()).await;
+    let text = serde_json::to_vec(&request).map_err(|error| error.to_string())?;
+    let sent = engine.client().publish(nats(&BusSubject::CheckRequest(code.clone())), text.into()).await;
     sent.map_err(|error| error.to_string())
 }
 
@@ -95,7 +95,7 @@ pub struct CheckRequestSubscription(Subscriber);
 impl CheckRequestSubscription {
     /// Subscribes to the requests to this location.
     pub async fn listen(location: &BusConnection, code: &LocationCode) -> Result<Self, String> {
-        let subscribed = location.client().subscribe(nats(&BusSubject::Look(code.clone()))).await;
+        let subscribed = location.client().subscribe(nats(&BusSubject::CheckRequest(code.clone()))).await;
         subscribed.map(Self).map_err(|error| error.to_string())
     }
 
@@ -103,8 +103,8 @@ impl CheckRequestSubscription {
     pub async fn next(&mut self) -> Option<RemoteCheckRequest> {
         loop {
             let message: Bytes = self.0.next().await?.payload;
-            if let Ok(look) = serde_json::from_slice(&message) {
-                return Some(look);
+            if let Ok(request) = serde_json::from_slice(&message) {
+                return Some(request);
             }
         }
     }

@@ -92,10 +92,10 @@ mod tests {
     fn an_altered_byte_is_noticed() {
         let [sender, recipient] = [(); 2].map(|()| SealingKey::random());
         let sealed = sender.seal(b"password", &recipient.public()).unwrap();
-        for place in 0..sealed.len() {
+        for index in 0..sealed.len() {
             let mut altered = sealed.clone();
-            altered[place] ^= 1;
-            assert!(recipient.open(&altered, &sender.public()).is_err(), "{place}");
+            altered[index] ^= 1;
+            assert!(recipient.open(&altered, &sender.public()).is_err(), "{index}");
         }
     }
 }

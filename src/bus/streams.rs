@@ -16,9 +16,9 @@ use crate::config::limits::BusLimits;
 use crate::model::partition::Partition;
 
 /// Number of polls for a stream that another node may be creating.
-const LOOKS: u32 = 10;
+const POLLS: u32 = 10;
 /// The pause after each poll.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const BETWEEN_POLLS: Duration = Duration::from_millis(100);
 
 /// The result of preparing one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum StreamPreparation {
     /// The stream was created.
     Made,
     /// The stream had the right settings already.
-    Kept,
+    Unchanged,
     /// It existed with other settings, which were changed.
     Changed,
 }
@@ -57,7 +57,7 @@ pub async fn prepare(
         match done {
             StreamPreparation::Made => tracing::info!(stream = name, "stream created"),
             StreamPreparation::Changed => tracing::info!(stream = name, "stream settings changed"),
-            StreamPreparation::Kept => {}
+            StreamPreparation::Unchanged => {}
         }
         prepared.push((name, done));
     }
@@ -72,7 +72,7 @@ pub fn room_needed(limits: &BusLimits) -> u64 {
 
 async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPreparation, String> {
     match jetstream.get_stream(&wanted.name).await {
-        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(StreamPreparation::Kept),
+        Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(StreamPreparation::Unchanged),
         Ok(_) => {
             let updated = jetstream.update_stream(&wanted).await;
             updated.map(|_| StreamPreparation::Changed).map_err(|error| error.to_string())
@@ -80,7 +80,7 @@ async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPrepar
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(_)) => {
             match jetstream.create_stream(wanted.clone()).await {
                 Ok(_) => Ok(StreamPreparation::Made),
-                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(StreamPreparation::Kept),
+                Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(StreamPreparation::Unchanged),
                 Err(error) => Err(error.to_string()),
             }
         }
@@ -91,11 +91,11 @@ async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPrepar
 /// Returns true if the stream appears soon after it could not be created. While another node creates it, the server counts
 /// the room of both and may refuse the second.
 async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS {
         if let Ok(stream) = jetstream.get_stream(&wanted.name).await {
             return is_same(&stream.cached_info().config, wanted);
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(BETWEEN_POLLS).await;
     }
     false
 }

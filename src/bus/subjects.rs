@@ -40,7 +40,7 @@ pub enum BusSubject {
     /// A location asks for all its definitions from the start (request and reply).
     Follow(LocationCode),
     /// A request to a location to check services at once.
-    Look(LocationCode),
+    CheckRequest(LocationCode),
     /// The delivery of definitions to a location.
     Delivery(LocationCode),
     /// A command for one engine node.
@@ -81,7 +81,7 @@ impl fmt::Display for BusSubject {
             Self::Enrol(enrolment) => write!(f, "wk.enrol.{enrolment}"),
             Self::Renew(location) => write!(f, "wk.renew.{}", token(location)),
             Self::Follow(location) => write!(f, "wk.follow.{}", token(location)),
-            Self::Look(location) => write!(f, "wk.look.{}", token(location)),
+            Self::CheckRequest(location) => write!(f, "wk.look.{}", token(location)),
             Self::Delivery(location) => write!(f, "wk.delivery.{}", token(location)),
             Self::Node(node) => write!(f, "wk.node.{node}"),
             Self::Definition { location, partition, service } => {
@@ -111,7 +111,7 @@ impl FromStr for BusSubject {
             ["wk", "enrol", id] => Self::Enrol(parsed(id)?),
             ["wk", "renew", code] => Self::Renew(location(code)?),
             ["wk", "follow", code] => Self::Follow(location(code)?),
-            ["wk", "look", code] => Self::Look(location(code)?),
+            ["wk", "look", code] => Self::CheckRequest(location(code)?),
             ["wk", "delivery", code] => Self::Delivery(location(code)?),
             ["wk", "node", name] => Self::Node(parsed(name)?),
             ["$KV", DEFINITIONS, code, number, id] => Self::Definition {
@@ -206,7 +206,7 @@ mod tests {
             ids().prop_map(BusSubject::Enrol),
             codes().prop_map(BusSubject::Renew),
             codes().prop_map(BusSubject::Follow),
-            codes().prop_map(BusSubject::Look),
+            codes().prop_map(BusSubject::CheckRequest),
             codes().prop_map(BusSubject::Delivery),
             node,
             (codes(), partitions(), ids()).prop_map(|(location, partition, service)| {

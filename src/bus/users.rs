@@ -102,8 +102,9 @@ impl BusUser {
                 let requests = [BusSubject::Renew, BusSubject::Follow, BusSubject::Presence];
                 let mut publish = texts(&requests.map(|subject| subject(code.clone())));
                 publish.push(format!("wk.results.{}.*", token(code)));
-                let mut subscribe =
-                    texts(&[BusSubject::Look, BusSubject::Delivery].map(|subject| subject(code.clone())));
+                let mut subscribe = texts(
+                    &[BusSubject::CheckRequest, BusSubject::Delivery].map(|subject| subject(code.clone())),
+                );
                 subscribe.push(inbox);
                 BusPermissions {
                     publish,

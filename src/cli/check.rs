@@ -34,7 +34,7 @@ use crate::probe::target::parse_target;
 const UP: u8 = 0;
 const DOWN_OR_DEGRADED: u8 = 1;
 /// Exit code when the check says nothing about the target.
-const COULD_NOT_LOOK: u8 = 3;
+const COULD_NOT_CHECK: u8 = 3;
 
 const LONG_ABOUT: &str = "\
 Check a target once, now, and show the verdict with a bar per phase. Exit code: 0 up, 1 down or degraded, 2 wrong usage, \
@@ -117,10 +117,10 @@ pub(super) async fn run(arguments: &CheckArguments, config: &Config) -> anyhow::
 /// Exit code of an outcome. A forbidden address was not checked, whatever status a service would get.
 fn exit_code(outcome: &CheckOutcome) -> u8 {
     match outcome {
-        CheckOutcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_LOOK,
+        CheckOutcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_CHECK,
         CheckOutcome::Measured(Measurement { status: CheckStatus::Up, .. }) => UP,
         CheckOutcome::Measured(_) => DOWN_OR_DEGRADED,
-        CheckOutcome::Unmeasured(_) => COULD_NOT_LOOK,
+        CheckOutcome::Unmeasured(_) => COULD_NOT_CHECK,
     }
 }
 
@@ -151,12 +151,12 @@ fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         "config": arguments.config,
     });
     let settings = context.read(&sent, None).map_err(|errors| {
-        let told = |path: &str, rule| {
+        let describe = |path: &str, rule| {
             let path = path.trim_start_matches("settings.config.");
             let hint = hint::hint(definition(check_type), &arguments.config, path, rule);
             format!("--config: {path}: {rule}{hint}")
         };
-        errors.iter().map(|(path, rule)| told(path, rule)).collect::<Vec<_>>()
+        errors.iter().map(|(path, rule)| describe(path, rule)).collect::<Vec<_>>()
     })?;
     let at = Clock::System.now();
     let service = Service {
@@ -175,12 +175,12 @@ fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         revision: 0,
         in_planned_maintenance: false,
     };
-    let definer = DefinitionCompiler {
+    let compiler = DefinitionCompiler {
         sealer,
         roster: Arc::new(LocationRegistry::new(vec![here()])),
         limits: Config::default().limits.engine,
     };
-    let defined = definer.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
+    let defined = compiler.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
     defined.task.map(|task| task.spec).ok_or_else(|| vec!["this type has nothing to check".to_owned()])
 }
 

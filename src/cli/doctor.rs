@@ -79,14 +79,14 @@ fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<DoctorFindin
 }
 
 fn line(finding: &DoctorFinding, colours: bool) -> String {
-    let DoctorFinding { check, verdict, said, advice } = finding;
+    let DoctorFinding { check, verdict, observation, advice } = finding;
     let colour = match verdict {
         FindingVerdict::Fine => "32",
         FindingVerdict::Warning | FindingVerdict::Unknown => "33",
         FindingVerdict::Problem => "31",
     };
     let word = paint(&format!("{:<8}", verdict.as_str()), colour, colours);
-    let line = format!("{word} {check:<17} {}", printable(said));
+    let line = format!("{word} {check:<17} {}", printable(observation));
     match advice {
         Some(advice) => format!("{line}\n{:>26} -> {}", "", printable(advice)),
         None => line,

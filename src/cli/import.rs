@@ -22,7 +22,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::mpsc;
 
-use crate::app::{Foundation, demand_installation, first_start};
+use crate::app::{Foundation, first_start, require_installation};
 use crate::cli::import::chunk::{ChunkPacker, ImportChunk};
 use crate::cli::import::directory::{ImportScope, ServiceDirectory};
 use crate::cli::import::reader::ImportFormat;
@@ -173,10 +173,10 @@ pub(super) async fn run(arguments: ImportArguments, config: Config) -> anyhow::R
     let format = arguments.format()?;
     let mut source = ImportSource::open(&arguments.file)?;
     let fingerprint = source.fingerprint(&arguments.meaning(format))?.filter(|_| !arguments.is_dry_run);
-    demand_installation(&config)?;
+    require_installation(&config)?;
     first_start::make_data_dir(&config.data_dir)?;
     let _lock = if arguments.is_dry_run { None } else { lock(&config)? };
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::open_or_create(config, Clock::System).await?;
     let guard = trusted_guard(&foundation, arguments.trusts_clock).await?;
     let plans = PlanTable::new(&foundation.config.plans)?;
     let wanted = ImportScope { organisation: arguments.organisation.clone(), renamed: arguments.renamed() };

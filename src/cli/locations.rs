@@ -113,7 +113,7 @@ async fn create(arguments: CreateLocationArguments, config: Config) -> anyhow::R
     }
     let location = Location { code, name, place, country_code };
     let join = JoinTokenBuilder::new(&config, &invitation)?;
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let now = foundation.clock.now();
     let enrolment = enrolment(now);
     let transaction = foundation.databases.main.begin().await?;
@@ -132,7 +132,7 @@ async fn create(arguments: CreateLocationArguments, config: Config) -> anyhow::R
 async fn invite(arguments: InviteLocationArguments, config: Config) -> anyhow::Result<ExitCode> {
     let InviteLocationArguments { code, invitation } = arguments;
     let join = JoinTokenBuilder::new(&config, &invitation)?;
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let now = foundation.clock.now();
     let enrolment = enrolment(now);
     let transaction = foundation.databases.main.begin().await?;
@@ -146,7 +146,7 @@ async fn invite(arguments: InviteLocationArguments, config: Config) -> anyhow::R
 }
 
 async fn list(arguments: &ListLocationsArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let all = probe_locations::list(foundation.databases.main.reader()).await?;
     let now = foundation.clock.now();
     if arguments.as_json {
@@ -165,7 +165,7 @@ async fn list(arguments: &ListLocationsArguments, config: Config) -> anyhow::Res
 }
 
 async fn disable(arguments: &DisableLocationArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     if !probe_locations::disable(&transaction, &arguments.code).await? {
         bail!("there is no location {}; see watchkeeper location list", arguments.code);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Subcommand;
 
-use crate::app::demand_installation;
+use crate::app::require_installation;
 use crate::cli::running::say;
 use crate::config::Config;
 use crate::notify::message_hold::MessageHold;
@@ -25,7 +25,7 @@ pub(super) enum NotificationsCommand {
 /// When there is no installation, or its file cannot be removed.
 pub(super) fn run(command: &NotificationsCommand, config: &Config) -> anyhow::Result<ExitCode> {
     let NotificationsCommand::Release = command;
-    demand_installation(config)?;
+    require_installation(config)?;
     let hold = MessageHold::of(&config.data_dir);
     let ended = hold.end().with_context(|| format!("cannot remove {}", hold.file().display()))?;
     say(if ended { "Messages are sent again." } else { "No messages were held." });

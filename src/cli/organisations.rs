@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::app::{Foundation, demand_installation};
+use crate::app::{Foundation, require_installation};
 use crate::cli::display_name;
 use crate::cli::name_lookup::find_organisation;
 use crate::cli::printable::printable;
@@ -96,8 +96,8 @@ fn language(text: &str) -> Result<String, String> {
 
 async fn create(arguments: CreateOrganisationArguments, config: Config) -> anyhow::Result<ExitCode> {
     let egress_is_decided = config.egress.is_some();
-    let made = demand_installation(&config).is_err().then(|| config.data_dir.display().to_string());
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let made = require_installation(&config).is_err().then(|| config.data_dir.display().to_string());
+    let foundation = Foundation::open_or_create(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let before = organisations::count(&transaction).await?;
     if before > 0 && !egress_is_decided {
@@ -138,7 +138,7 @@ async fn edit(arguments: EditOrganisationArguments, config: Config) -> anyhow::R
     if arguments.name.is_none() && arguments.plan.is_none() && arguments.languages.is_none() {
         return Err(ConfigError("nothing is to be changed: give --name, --plan or --languages".into()).into());
     }
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = organisations::list(&transaction).await?;
     let mut organisation = find_organisation(&all, &arguments.organisation)?.clone();
@@ -159,7 +159,7 @@ async fn edit(arguments: EditOrganisationArguments, config: Config) -> anyhow::R
 }
 
 async fn list(arguments: &ListOrganisationsArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let all = organisations::list(foundation.databases.main.reader()).await?;
     show(&all, arguments.as_json);
     Ok(ExitCode::SUCCESS)

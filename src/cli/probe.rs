@@ -10,7 +10,7 @@ use crate::agent::{Agent, AgentParts};
 use crate::app::first_start;
 use crate::app::locations::LocalLocation;
 use crate::bus::messages::enrolment::JoinToken;
-use crate::cli::running::{LOOK_EVERY, StopSignals, complain, end_at_once, say};
+use crate::cli::running::{POLL_EVERY, StopSignals, complain, end_at_once, say};
 use crate::cli::secret;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -50,18 +50,18 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     let identity = identity(arguments.join, &config).await?;
     let mut signals = StopSignals::new()?;
     let supervisor = Supervisor::default();
-    let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
+    let _watchdog = Watchdog::start(supervisor.clone(), POLL_EVERY, end_at_once)?;
     let (code, url) = (identity.code.clone(), identity.servers.url.clone());
-    let place = LocalLocation::named(code.as_str(), &config, &Clock::System)?;
+    let location = LocalLocation::named(code.as_str(), &config, &Clock::System)?;
     let parts = AgentParts {
         config: &config,
         clock: Clock::System,
         supervisor: &supervisor,
         identity,
-        prober: Arc::clone(&place.prober) as Arc<dyn Prober>,
+        prober: Arc::clone(&location.prober) as Arc<dyn Prober>,
     };
     let agent = Agent::start(parts).await?;
-    let references = place.ask_references(&supervisor);
+    let references = location.ask_references(&supervisor);
     say(&format!("Location {code} checks from here; it reaches its nodes through {url}"));
     tokio::select! {
         name = signals.next() => tracing::info!(signal = name, "stopping"),

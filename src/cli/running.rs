@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::supervise::EXIT_CODE;
 
 /// Interval of the watchdog, which counts seconds.
-pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
+pub(super) const POLL_EVERY: Duration = Duration::from_secs(1);
 
 /// SIGTERM and SIGINT.
 pub(super) struct StopSignals {

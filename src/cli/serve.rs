@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::app::App;
 use crate::app::first_start::FirstStart;
-use crate::cli::running::{LOOK_EVERY, StopSignals, complain, end_at_once, say};
+use crate::cli::running::{POLL_EVERY, StopSignals, complain, end_at_once, say};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::supervise::watchdog::Watchdog;
@@ -52,7 +52,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let settings = config.clone();
     let mut signals = StopSignals::new()?;
     let supervisor = Supervisor::default();
-    let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
+    let _watchdog = Watchdog::start(supervisor.clone(), POLL_EVERY, end_at_once)?;
     let app = tokio::select! {
         app = App::start(config, Clock::System, supervisor.clone()) => app?,
         name = signals.next() => {

@@ -171,11 +171,11 @@ fn refusal(answer: &Value) -> String {
     let Some(errors) = answer["errors"].as_object() else {
         return answer["message"].as_str().unwrap_or("refused").to_owned();
     };
-    let told = |(field, texts): (&String, &Value)| {
+    let describe = |(field, texts): (&String, &Value)| {
         let texts = texts.as_array().into_iter().flatten().filter_map(Value::as_str);
         format!("{field}: {}", texts.collect::<Vec<_>>().join(" "))
     };
-    errors.iter().map(told).collect::<Vec<_>>().join("; ")
+    errors.iter().map(describe).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

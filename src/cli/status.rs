@@ -75,7 +75,7 @@ pub(super) async fn run(arguments: StatusArguments, config: Config) -> anyhow::R
     if !arguments.is_once && !arguments.as_json {
         return watch(&nodes, &token).await;
     }
-    let seen = look(&nodes, &token).await?;
+    let seen = fetch_reports(&nodes, &token).await?;
     if arguments.as_json {
         say(&Value::from_iter(seen.iter().map(to_json)).to_string());
     } else {
@@ -93,12 +93,12 @@ async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let looked = async {
+        let fetching = async {
             ticks.tick().await;
-            look(nodes, token).await
+            fetch_reports(nodes, token).await
         };
         let seen = tokio::select! {
-            seen = looked => seen?,
+            seen = fetching => seen?,
             _ = signals.next() => break,
         };
         if !screen.show(&picture::draw(&seen, &now(), colours)) {
@@ -109,7 +109,7 @@ async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// Requests the status of all nodes concurrently. Fails for a refused token, which would be refused again.
-async fn look(nodes: &[Url], token: &str) -> anyhow::Result<Vec<NodeReport>> {
+async fn fetch_reports(nodes: &[Url], token: &str) -> anyhow::Result<Vec<NodeReport>> {
     let seen = join_all(nodes.iter().map(|url| node::ask(url, token))).await;
     for NodeReport { url, answer } in &seen {
         if let Err(NodeFailure::Refused(why)) = answer {

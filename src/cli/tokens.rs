@@ -95,7 +95,7 @@ fn allowed() -> String {
 }
 
 async fn create(arguments: CreateTokenArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = organisations::list(&transaction).await?;
     let organisation = find_organisation(&all, &arguments.organisation)?;
@@ -130,7 +130,7 @@ async fn create(arguments: CreateTokenArguments, config: Config) -> anyhow::Resu
 }
 
 async fn list(arguments: &ListTokensArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let main = foundation.databases.main.reader();
     let all = tokens::list(main, None).await?;
     let mut scopes = HashMap::new();
@@ -160,7 +160,7 @@ async fn list(arguments: &ListTokensArguments, config: Config) -> anyhow::Result
 }
 
 async fn revoke(arguments: &RevokeTokenArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::find(config, Clock::System).await?;
+    let foundation = Foundation::open_existing(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = tokens::list(&transaction, None).await?;
     let id = find_named(&all, &arguments.token, TOKEN, |token| (&token.id, &token.name))?.id;

@@ -74,9 +74,9 @@ mod tests {
     #[case("WATCHKEEPER_LISTEN", None)]
     #[case("WATCHKEEPER_TESTS_REQUIRE_POSTGRES", None)]
     #[case("LISTEN", None)]
-    fn an_unknown_variable_is_reported(#[case] name: &str, #[case] told: Option<Option<&str>>) {
+    fn an_unknown_variable_is_reported(#[case] name: &str, #[case] expected: Option<Option<&str>>) {
         let found = unknown(&known(&crate::cli::command()), std::iter::once(name.to_owned()));
         let found: Vec<Option<&str>> = found.iter().map(|(_, meant)| meant.as_deref()).collect();
-        assert_eq!(found, told.into_iter().collect::<Vec<_>>());
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
     }
 }

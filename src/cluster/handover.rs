@@ -28,11 +28,11 @@ const FIGURES_WITHIN: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct PartitionHandover {
     /// The router, with the services, the engine, and the partitions of this node.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// The recorder, which stores results.
     pub recorder: ActorHandle<Recorder>,
     /// Notified of partitions whose changes may not have been read to the end.
-    pub news: Arc<ChangeSignal>,
+    pub change_signal: Arc<ChangeSignal>,
     /// Name and id of this node.
     pub member: NodeIdentity,
 }
@@ -50,7 +50,7 @@ impl PartitionHandover {
     ///
     /// When a database cannot be reached, or has a holder with a later token.
     pub async fn begin(&self, partitions: PartitionSet, fence: FencingToken) -> Result<(), StoreError> {
-        let ServiceRouter { databases, engine, ownership, .. } = &self.announcer;
+        let ServiceRouter { databases, engine, ownership, .. } = &self.router;
         let hold = PartitionHold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
         // Without the right to end them, wait for the lock, no longer than any statement does.
         if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
@@ -72,7 +72,7 @@ impl PartitionHandover {
     ///
     /// When a database cannot be reached; nothing has been started then.
     pub async fn begin_held(&self, watched: PartitionSet) -> Result<PartitionSet, StoreError> {
-        let ServiceRouter { databases, ownership, .. } = &self.announcer;
+        let ServiceRouter { databases, ownership, .. } = &self.router;
         if watched == PartitionSet::ALL || !self.is_stored().await {
             return Ok(PartitionSet::NONE);
         }
@@ -102,7 +102,7 @@ impl PartitionHandover {
 
     /// Returns the newest fencing token in the database.
     pub async fn newest_fence(&self) -> Result<Option<FencingToken>, StoreError> {
-        Ok(holds::newest(self.announcer.databases.history.reader()).await?)
+        Ok(holds::newest(self.router.databases.history.reader()).await?)
     }
 
     /// Passes to the engine the times without a listener for pings of services that this node watches from now on.
@@ -111,7 +111,7 @@ impl PartitionHandover {
         partitions: PartitionSet,
         before: &BTreeMap<Partition, PartitionHold>,
     ) -> Result<(), StoreError> {
-        let ServiceRouter { databases, engine, .. } = &self.announcer;
+        let ServiceRouter { databases, engine, .. } = &self.router;
         let found = absences::of_partitions(databases, partitions, before, engine.now()).await?;
         let listening = engine.listening();
         for (partition, absences) in &found {
@@ -123,11 +123,11 @@ impl PartitionHandover {
     /// Watches every service of these held partitions. They are ready when their figures are loaded, which is waited for only
     /// a short time.
     async fn watch(&self, partitions: PartitionSet) -> Result<(), StoreError> {
-        let ServiceRouter { databases, engine, ownership, changes, .. } = &self.announcer;
+        let ServiceRouter { databases, engine, ownership, changes, .. } = &self.router;
         // An engine that has stopped watches nothing anyway.
         let _ = engine.permit(partitions).await;
         // Boxed: the future is large.
-        let restored = restore::restore_partitions(&self.announcer, partitions).boxed_local().await?;
+        let restored = restore::restore_partitions(&self.router, partitions).boxed_local().await?;
         for service in &restored {
             engine.past_changed(ServiceAddress { id: service.id, key: service.key });
         }
@@ -139,7 +139,7 @@ impl PartitionHandover {
             }
         }
         ownership.note_ready(partitions);
-        self.news.notify_changes();
+        self.change_signal.notify_changes();
         changes.mark_all();
         tracing::info!(partitions = partitions.len(), services = restored.len(), "partitions acquired");
         Ok(())
@@ -147,7 +147,7 @@ impl PartitionHandover {
 
     /// Ends partitions in order: stops the checks, then stores their results, so that the next owner finds them.
     pub async fn end(&self, partitions: PartitionSet) {
-        let ServiceRouter { engine, ownership, changes, .. } = &self.announcer;
+        let ServiceRouter { engine, ownership, changes, .. } = &self.router;
         ownership.stop_watching(partitions);
         if engine.release(partitions).await.is_err() {
             tracing::warn!("cannot stop the checks of released partitions: the engine has stopped");
@@ -160,7 +160,7 @@ impl PartitionHandover {
 
     /// Ends partitions at once, because another node has taken them.
     pub async fn lose(&self, partitions: PartitionSet) {
-        let ServiceRouter { engine, ownership, changes, .. } = &self.announcer;
+        let ServiceRouter { engine, ownership, changes, .. } = &self.router;
         ownership.let_go(partitions);
         if engine.release(partitions).await.is_err() {
             tracing::warn!("cannot stop the checks of released partitions: the engine has stopped");

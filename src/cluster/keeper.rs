@@ -58,7 +58,7 @@ pub struct PartitionKeeperParts {
     /// True when this node is about to end.
     pub is_leaving: watch::Receiver<bool>,
     /// Receives the time of every poll.
-    pub pulse: watch::Sender<Instant>,
+    pub poll_time: watch::Sender<Instant>,
 }
 
 /// Keeps the share of this node.
@@ -70,11 +70,11 @@ pub struct PartitionKeeper {
     limits: BusLimits,
     counters: Arc<ClusterCounters>,
     is_leaving: watch::Receiver<bool>,
-    pulse: watch::Sender<Instant>,
+    poll_time: watch::Sender<Instant>,
     held: PartitionSet,
     /// The time since which this node has seen every change, and the time of the last poll.
     seeing_since: Instant,
-    looked_at: Instant,
+    polled_at: Instant,
     /// Decides which keys count, with times since the start of this keeper.
     judge: LeaseJudge,
     started_at: Instant,
@@ -93,7 +93,7 @@ impl PartitionKeeper {
     /// Creates a keeper without partitions.
     #[must_use]
     pub fn new(parts: PartitionKeeperParts) -> Self {
-        let PartitionKeeperParts { connection, handover, contact, limits, counters, is_leaving, pulse } =
+        let PartitionKeeperParts { connection, handover, contact, limits, counters, is_leaving, poll_time } =
             parts;
         let now = Instant::now();
         Self {
@@ -103,10 +103,10 @@ impl PartitionKeeper {
             limits,
             counters,
             is_leaving,
-            pulse,
+            poll_time,
             held: PartitionSet::NONE,
             seeing_since: now,
-            looked_at: now,
+            polled_at: now,
             judge: LeaseJudge::new(LIVES_FOR, RENEWS_WITHIN),
             started_at: now,
             asked_at: None,
@@ -142,12 +142,12 @@ impl PartitionKeeper {
 
     /// Polls the leases, and takes the next step; returns false if there is more to do at once.
     async fn check_leases(&mut self) -> bool {
-        if self.looked_at.elapsed() > BLIND_AFTER {
+        if self.polled_at.elapsed() > BLIND_AFTER {
             self.note_blindness();
         }
-        self.looked_at = Instant::now();
-        self.pulse.send_replace(self.looked_at);
-        let overtaken = self.handover.announcer.ownership.take_overtaken();
+        self.polled_at = Instant::now();
+        self.poll_time.send_replace(self.polled_at);
+        let overtaken = self.handover.router.ownership.take_overtaken();
         self.note_lost(self.held.common(overtaken)).await;
         match self.step().await {
             Ok(is_settled) => {
@@ -188,10 +188,10 @@ impl PartitionKeeper {
         }
         if leases.is_new() && !self.held.is_empty() {
             // The store of the leases was lost. This node keeps its partitions.
-            return self.take(&leases, &leases.living, self.held).await;
+            return self.take_partitions(&leases, &leases.living, self.held).await;
         }
-        self.handover.announcer.ownership.note_ledger(&leases.ledger);
-        self.handover.announcer.ownership.note_living(&leases.living);
+        self.handover.router.ownership.note_ledger(&leases.ledger);
+        self.handover.router.ownership.note_living(&leases.living);
         let mine = leases.ledger.of(&me);
         self.note_lost(self.held.without(mine)).await;
         if !leases.living.contains(&me) {
@@ -203,7 +203,7 @@ impl PartitionKeeper {
         }
         let living = self.living(&leases);
         let cut_off = self.nodes_cut_off_too_long(cut_off_nodes(&leases.keys, &leases.living, CUT_OFF_AFTER));
-        self.handover.announcer.ownership.note_cut_off(&cut_off);
+        self.handover.router.ownership.note_cut_off(&cut_off);
         let RebalanceStep { release, take } = leases.ledger.without_nodes(&cut_off).step(&me, &living);
         if !release.is_empty() {
             if cut_off.contains(&me) {
@@ -219,7 +219,7 @@ impl PartitionKeeper {
         if take.is_empty() {
             return Ok(true);
         }
-        self.take(&leases, &living, take).await
+        self.take_partitions(&leases, &living, take).await
     }
 
     /// Notes that this node has not seen every change up to now.
@@ -267,7 +267,7 @@ impl PartitionKeeper {
     async fn resume_without_bus(&mut self) {
         if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
             self.asked_at = Some(Instant::now());
-            let (ownership, me) = (&self.handover.announcer.ownership, &self.handover.member.name);
+            let (ownership, me) = (&self.handover.router.ownership, &self.handover.member.name);
             let ledger = ownership.owned().unwrap_or_default().ledger;
             let of_others = ledger.owners.iter().filter(|(node, _)| *node != me);
             let taken = of_others.fold(self.held, |taken, (_, others)| taken.union(*others));
@@ -298,13 +298,13 @@ impl PartitionKeeper {
         let changed = leases::change(&self.connection, leases, &after).await?;
         if changed.is_some() {
             tracing::info!(partitions = partitions.len(), "partitions released");
-            self.handover.announcer.ownership.let_go(partitions);
+            self.handover.router.ownership.let_go(partitions);
             self.counters.released.fetch_add(partitions.len().into(), Ordering::Relaxed);
         }
         Ok(false)
     }
 
-    async fn take(
+    async fn take_partitions(
         &mut self,
         leases: &LeaseSnapshot,
         living: &BTreeSet<NodeName>,
@@ -330,7 +330,7 @@ impl PartitionKeeper {
         }
         let after = pruned(leases.ledger.taken(me, partitions), leases);
         let Some(fence) = leases::change(&self.connection, leases, &after).await? else { return Ok(false) };
-        self.handover.announcer.ownership.note_ledger(&after);
+        self.handover.router.ownership.note_ledger(&after);
         let fence = FencingToken { epoch: fence.epoch.max(self.epoch_floor), ..fence };
         self.begin(partitions, fence).await?;
         self.held = self.held.union(partitions);
@@ -393,7 +393,7 @@ impl PartitionKeeper {
                 }
             }
         }
-        self.handover.announcer.ownership.let_go(held);
+        self.handover.router.ownership.let_go(held);
     }
 }
 

@@ -23,14 +23,14 @@ pub async fn run(
     connection: BusConnection,
     member: NodeIdentity,
     contact: DatabaseContact,
-    looked_at: watch::Receiver<Instant>,
+    polled_at: watch::Receiver<Instant>,
 ) {
     let NodeIdentity { name, folder } = member;
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        if looked_at.borrow().elapsed() > STUCK_AFTER {
+        if polled_at.borrow().elapsed() > STUCK_AFTER {
             tracing::error!("partition keeper is stuck; no longer renewing the lease of this node");
             continue;
         }

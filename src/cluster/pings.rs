@@ -17,25 +17,24 @@ const EVERY: Duration = Duration::from_secs(2);
 const OVERLAP_MS: i64 = 15_000;
 
 /// Looks them up until the future is dropped.
-pub async fn run(announcer: ServiceRouter) {
+pub async fn run(router: ServiceRouter) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut looked_at = announcer.engine.now();
+    let mut polled_at = router.engine.now();
     loop {
         ticks.tick().await;
-        let now = announcer.engine.now();
-        match forward_stored_pings(&announcer, looked_at.plus_ms(-OVERLAP_MS)).await {
-            Ok(()) => looked_at = now,
+        let now = router.engine.now();
+        match forward_stored_pings(&router, polled_at.plus_ms(-OVERLAP_MS)).await {
+            Ok(()) => polled_at = now,
             Err(error) => tracing::debug!(%error, "cannot read stored pings; retrying"),
         }
     }
 }
 
-async fn forward_stored_pings(announcer: &ServiceRouter, since: Timestamp) -> Result<(), MainError> {
-    for (service, ping) in heartbeats::pinged_since(announcer.databases.main.reader(), since).await? {
+async fn forward_stored_pings(router: &ServiceRouter, since: Timestamp) -> Result<(), MainError> {
+    for (service, ping) in heartbeats::pinged_since(router.databases.main.reader(), since).await? {
         // A node that stops meanwhile restores the ping from the database.
-        if announcer.ownership.is_ready(service.key) && announcer.engine.ping(service.id, ping).await.is_err()
-        {
+        if router.ownership.is_ready(service.key) && router.engine.ping(service.id, ping).await.is_err() {
             tracing::debug!(service = %service.id, "cannot process a stored ping: the engine has stopped");
         }
     }

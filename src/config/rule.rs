@@ -68,7 +68,7 @@ pub(super) fn time_span<'de, D: Deserializer<'de>>(from: D) -> Result<TimeSpan, 
 }
 
 pub(super) fn kept_backups<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let within = |text: &str| parsed(text).filter(|kept| (1..=1_000).contains(kept));
+    let within = |text: &str| parsed(text).filter(|number| (1..=1_000).contains(number));
     required(from, "a whole number from 1 to 1000", within)
 }
 

@@ -345,11 +345,11 @@ mod tests {
     #[case("Hunter2\n", "wk.toml: line 2, ", None)]
     fn a_toml_error_does_not_show_values(
         #[case] text: &str,
-        #[case] place: &str,
+        #[case] prefix: &str,
         #[case] drawn: Option<&str>,
     ) {
         let refused = from_file(&format!("egress = 'public-only'\n{text}")).unwrap_err().to_string();
-        assert!(refused.starts_with(place), "{refused}");
+        assert!(refused.starts_with(prefix), "{refused}");
         assert!(!refused.to_lowercase().contains("hunter2"), "{refused}");
         assert_eq!(drawn.is_some(), refused.contains('\n'), "{refused}");
         assert!(drawn.is_none_or(|drawn| refused.contains(drawn)), "{refused}");
@@ -364,6 +364,6 @@ mod tests {
         });
         let keys: Vec<String> = table.unwrap().keys().cloned().collect();
         assert_eq!(keys.len(), LOCATION_KEYS.split(", ").count());
-        assert!(keys.iter().all(|key| LOCATION_KEYS.split(", ").any(|told| told == key)));
+        assert!(keys.iter().all(|key| LOCATION_KEYS.split(", ").any(|listed| listed == key)));
     }
 }

@@ -67,8 +67,8 @@ async fn check_certificate(config: &Config, target: &str) -> DoctorFinding {
     match inspected.await {
         Ok((CheckOutcome::Measured(measured), facts)) => judge_certificate(target, &measured, &facts),
         Ok((CheckOutcome::Unmeasured(trouble), _)) => {
-            let said = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
-            DoctorFinding::unknown(name, said, "check the name servers first")
+            let observation = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
+            DoctorFinding::unknown(name, observation, "check the name servers first")
         }
         Err(error) => {
             DoctorFinding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it")
@@ -122,10 +122,11 @@ fn judge_page_names(host: &str, outcomes: &[Result<CheckOutcome, String>]) -> Do
         return DoctorFinding::fine(name, format!("names below {host} resolve"));
     }
     if outcomes.iter().all(is_down) {
-        let said = format!("names below {host} do not resolve: visitors cannot find status pages there");
+        let observation =
+            format!("names below {host} do not resolve: visitors cannot find status pages there");
         return DoctorFinding::warning(
             name,
-            said,
+            observation,
             format!("add a wildcard record for *.{host} that leads here"),
         );
     }

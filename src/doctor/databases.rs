@@ -23,21 +23,34 @@ use crate::store::server_facts;
 /// Tolerated difference between the clocks of this machine and of PostgreSQL, in seconds.
 const APART_SECONDS: i64 = 2;
 
-pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine_main(config: Arc<Config>) -> Vec<DoctorFinding> {
     let url = config.database_url.as_deref().unwrap_or_default();
-    vec![look_at("main database", FileKind::Main, database_files::main_file(&config).ok(), url).await]
+    vec![
+        examine_database("main database", FileKind::Main, database_files::main_file(&config).ok(), url).await,
+    ]
 }
 
-pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine_history(config: Arc<Config>) -> Vec<DoctorFinding> {
     let url = config.history_url.as_deref().unwrap_or_default();
     vec![
-        look_at("history database", FileKind::History, database_files::history_file(&config).ok(), url).await,
+        examine_database(
+            "history database",
+            FileKind::History,
+            database_files::history_file(&config).ok(),
+            url,
+        )
+        .await,
     ]
 }
 
 /// Checks one database: a file, or the server behind the URL.
-async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> DoctorFinding {
-    let Some(file) = file else { return look_at_postgres(check, url).await };
+async fn examine_database(
+    check: &'static str,
+    kind: FileKind,
+    file: Option<PathBuf>,
+    url: &str,
+) -> DoctorFinding {
+    let Some(file) = file else { return examine_postgres(check, url).await };
     let advice = "put it back from a backup: watchkeeper restore (docs/operations.md)";
     if is_closed(&file) {
         return DoctorFinding::unknown(
@@ -50,43 +63,47 @@ async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url
         let state = if file.exists() { "empty" } else { "missing" };
         return DoctorFinding::problem(check, format!("{} is {state}", file.display()), advice);
     }
-    let found = look_at_file(check, kind, &file).await;
+    let found = examine_file(check, kind, &file).await;
     found.unwrap_or_else(|error| {
-        DoctorFinding::problem(check, error.said(), error.trouble().map_or(advice, FileTrouble::advice))
+        DoctorFinding::problem(check, error.describe(), error.trouble().map_or(advice, FileTrouble::advice))
     })
 }
 
-async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<DoctorFinding, FileError> {
+async fn examine_file(check: &'static str, kind: FileKind, file: &Path) -> Result<DoctorFinding, FileError> {
     if let FileContents::Foreign { table } = FileContents::read(file, kind).await? {
-        let said = format!(
+        let observation = format!(
             "{} is a database of another program: it has the table {table}, and none of Watchkeeper",
             file.display()
         );
-        return Ok(DoctorFinding::problem(check, said, "name the right file, or move this one away"));
+        return Ok(DoctorFinding::problem(check, observation, "name the right file, or move this one away"));
     }
     let mut opened = DatabaseFile::open_to_read(file).await?;
     if let Some(step) = opened.unknown_step(kind).await? {
-        let said = format!("it is of a newer version than this program: {step}");
+        let observation = format!("it is of a newer version than this program: {step}");
         return Ok(DoctorFinding::problem(
             check,
-            said,
+            observation,
             "use the newer program, or put the backup of before back",
         ));
     }
     let complaints = opened.quick_check().await?;
     if !complaints.is_empty() {
-        let said = format!("it is damaged: {}", complaints.join("; "));
-        return Ok(DoctorFinding::problem(check, said, "stop the server and put it back from a backup"));
+        let observation = format!("it is damaged: {}", complaints.join("; "));
+        return Ok(DoctorFinding::problem(
+            check,
+            observation,
+            "stop the server and put it back from a backup",
+        ));
     }
     if is_read_only(file) {
         return Ok(read_only(check, file));
     }
-    DatabaseFile::demand_write_lock(file).await?;
+    DatabaseFile::require_write_lock(file).await?;
     if opened.lacks_steps(kind).await? {
-        let said = "sound, of an earlier version";
+        let observation = "sound, of an earlier version";
         return Ok(DoctorFinding::warning(
             check,
-            said,
+            observation,
             "the next start brings it up to date; back it up before",
         ));
     }
@@ -95,14 +112,14 @@ async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
 
 /// A file that this user may not write: a problem if it is this user's own, or else perhaps the server's, run as another.
 fn read_only(check: &'static str, file: &Path) -> DoctorFinding {
-    let said = format!("this user may not write {}", file.display());
+    let observation = format!("this user may not write {}", file.display());
     match fs::metadata(file) {
         Ok(found) if found.uid() == Uid::effective().as_raw() => DoctorFinding::problem(
             check,
-            said,
+            observation,
             format!("chmod 600 {}, and look whether the disk is read-only", file.display()),
         ),
-        _ => DoctorFinding::unknown(check, said, OTHER_USER),
+        _ => DoctorFinding::unknown(check, observation, OTHER_USER),
     }
 }
 
@@ -122,15 +139,15 @@ pub(super) async fn check_egress(config: Arc<Config>) -> Vec<DoctorFinding> {
 }
 
 /// Checks the key against the stored check value.
-pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine_key(config: Arc<Config>) -> Vec<DoctorFinding> {
     vec![judged_key(&config).await]
 }
 
 async fn judged_key(config: &Config) -> DoctorFinding {
     let check = "secret key";
     let Ok(main) = database_files::main_file(config) else {
-        let said = "not compared: the main database is a PostgreSQL";
-        return DoctorFinding::unknown(check, said, "a start compares it, and refuses a wrong one");
+        let observation = "not compared: the main database is a PostgreSQL";
+        return DoctorFinding::unknown(check, observation, "a start compares it, and refuses a wrong one");
     };
     let key = config.data_dir.join(first_start::KEY_FILE);
     for file in [&main, &key] {
@@ -146,7 +163,9 @@ async fn judged_key(config: &Config) -> DoctorFinding {
     let stored = match stored.await {
         Ok(Some(stored)) => stored,
         Ok(None) => return DoctorFinding::fine(check, "nothing has been sealed yet"),
-        Err(error) => return DoctorFinding::unknown(check, error.said(), "check the main database first"),
+        Err(error) => {
+            return DoctorFinding::unknown(check, error.describe(), "check the main database first");
+        }
     };
     match first_start::sealer(config) {
         Err(error) => {
@@ -168,7 +187,7 @@ async fn judged_key(config: &Config) -> DoctorFinding {
     }
 }
 
-async fn look_at_postgres(check: &'static str, url: &str) -> DoctorFinding {
+async fn examine_postgres(check: &'static str, url: &str) -> DoctorFinding {
     match server_facts::read(url).await {
         Err(error) => DoctorFinding::problem(
             check,
@@ -182,8 +201,8 @@ async fn look_at_postgres(check: &'static str, url: &str) -> DoctorFinding {
 fn judged_server(check: &'static str, version: &str, now: DateTime<Utc>, here_ms: i64) -> DoctorFinding {
     let apart = (now.timestamp_millis() - here_ms) / 1_000;
     if apart.abs() > APART_SECONDS {
-        let said = format!("PostgreSQL {version}: its clock is {apart} s ahead of this machine's");
-        return DoctorFinding::warning(check, said, "let both machines set their clocks by NTP");
+        let observation = format!("PostgreSQL {version}: its clock is {apart} s ahead of this machine's");
+        return DoctorFinding::warning(check, observation, "let both machines set their clocks by NTP");
     }
     DoctorFinding::fine(check, format!("PostgreSQL {version} answers"))
 }
@@ -198,9 +217,9 @@ mod tests {
     #[tokio::test]
     async fn no_password_is_shown() {
         for url in ["postgres://u:SECRETPW@127.0.0.1:99999/db", "postgres://u:SECRETPW/x@127.0.0.1/db"] {
-            let found = look_at_postgres("main database", url).await;
+            let found = examine_postgres("main database", url).await;
             assert!(
-                found.verdict == FindingVerdict::Problem && !found.said.contains("SECRETPW"),
+                found.verdict == FindingVerdict::Problem && !found.observation.contains("SECRETPW"),
                 "{found:?}"
             );
         }

@@ -37,7 +37,8 @@ pub struct DoctorFinding {
     /// Judgement of the observation.
     pub verdict: FindingVerdict,
     /// The observation, as one line.
-    pub said: String,
+    #[serde(rename = "said")]
+    pub observation: String,
     /// Next step for the operator; `None` if all is fine.
     pub advice: Option<String>,
 }
@@ -45,26 +46,41 @@ pub struct DoctorFinding {
 impl DoctorFinding {
     /// A finding with [`FindingVerdict::Fine`].
     #[must_use]
-    pub fn fine(check: &'static str, said: impl Into<String>) -> Self {
-        Self { check, verdict: FindingVerdict::Fine, said: said.into(), advice: None }
+    pub fn fine(check: &'static str, observation: impl Into<String>) -> Self {
+        Self { check, verdict: FindingVerdict::Fine, observation: observation.into(), advice: None }
     }
 
     /// A finding with [`FindingVerdict::Warning`].
     #[must_use]
-    pub fn warning(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, verdict: FindingVerdict::Warning, said: said.into(), advice: Some(advice.into()) }
+    pub fn warning(check: &'static str, observation: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            check,
+            verdict: FindingVerdict::Warning,
+            observation: observation.into(),
+            advice: Some(advice.into()),
+        }
     }
 
     /// A finding with [`FindingVerdict::Unknown`].
     #[must_use]
-    pub fn unknown(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, verdict: FindingVerdict::Unknown, said: said.into(), advice: Some(advice.into()) }
+    pub fn unknown(check: &'static str, observation: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            check,
+            verdict: FindingVerdict::Unknown,
+            observation: observation.into(),
+            advice: Some(advice.into()),
+        }
     }
 
     /// A finding with [`FindingVerdict::Problem`].
     #[must_use]
-    pub fn problem(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, verdict: FindingVerdict::Problem, said: said.into(), advice: Some(advice.into()) }
+    pub fn problem(check: &'static str, observation: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            check,
+            verdict: FindingVerdict::Problem,
+            observation: observation.into(),
+            advice: Some(advice.into()),
+        }
     }
 }
 

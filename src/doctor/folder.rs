@@ -23,11 +23,11 @@ const OLD: u32 = 2;
 const OVER_NETWORK: [(i64, &str); 4] =
     [(0x6969, "NFS"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB"), (0x0102_1997, "9p")];
 
-pub(super) fn look(config: &Config) -> Vec<DoctorFinding> {
+pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
     let folder = &config.data_dir;
     if !folder.is_dir() {
-        let said = format!("there is no folder {}", folder.display());
-        return vec![DoctorFinding::warning("data folder", said, "it is made by the next start")];
+        let observation = format!("there is no folder {}", folder.display());
+        return vec![DoctorFinding::warning("data folder", observation, "it is made by the next start")];
     }
     let mut found = vec![modes(folder), room(folder)];
     if config.database_url.is_none() || config.history_url.is_none() {
@@ -44,8 +44,8 @@ fn modes(folder: &Path) -> DoctorFinding {
         Err(error) => return DoctorFinding::unknown(check, error.to_string(), OTHER_USER),
     };
     if mode & 0o022 != 0 {
-        let said = format!("others can write into {}", folder.display());
-        return DoctorFinding::problem(check, said, format!("chmod 700 {}", folder.display()));
+        let observation = format!("others can write into {}", folder.display());
+        return DoctorFinding::problem(check, observation, format!("chmod 700 {}", folder.display()));
     }
     let (mut open, mut foreign) = (Vec::new(), Vec::new());
     // Nobody else can enter a closed folder, so databases need no check there; the key and the token may be copied
@@ -64,16 +64,16 @@ fn modes(folder: &Path) -> DoctorFinding {
         }
     }
     if !open.is_empty() {
-        let said = format!("others can read {}", open.join(" and "));
+        let observation = format!("others can read {}", open.join(" and "));
         let advice = format!(
             "chmod 600 {}; who has read the key or the token can use it: think of new ones",
             open.join(" ")
         );
-        return DoctorFinding::problem(check, said, advice);
+        return DoctorFinding::problem(check, observation, advice);
     }
     if !foreign.is_empty() {
-        let said = format!("not of the folder's user: {}", foreign.join(" and "));
-        return DoctorFinding::warning(check, said, "chown them to the user of the server");
+        let observation = format!("not of the folder's user: {}", foreign.join(" and "));
+        return DoctorFinding::warning(check, observation, "chown them to the user of the server");
     }
     DoctorFinding::fine(check, format!("{}: its secrets are for their owner alone", folder.display()))
 }
@@ -93,15 +93,15 @@ fn room(folder: &Path) -> DoctorFinding {
 
 fn judged_room(free: u64, folder: &Path) -> DoctorFinding {
     let mebibytes = free / (1_024 * 1_024);
-    let said = format!("{mebibytes} MiB free at {}", folder.display());
+    let observation = format!("{mebibytes} MiB free at {}", folder.display());
     if free < ROOM_BYTES {
         return DoctorFinding::warning(
             "disk",
-            said,
+            observation,
             "make room: when it is full nothing can be saved, and results wait in memory",
         );
     }
-    DoctorFinding::fine("disk", said)
+    DoctorFinding::fine("disk", observation)
 }
 
 fn file_system(folder: &Path) -> DoctorFinding {
@@ -126,13 +126,13 @@ fn judged_file_system(kind: FsType) -> DoctorFinding {
 }
 
 /// Checks the newest of the automatic backups.
-pub(super) fn look_for_backups(config: &Config) -> Vec<DoctorFinding> {
+pub(super) fn find_backups(config: &Config) -> Vec<DoctorFinding> {
     let check = "backups";
     let Some(folder) = &config.backup.folder else {
         if config.database_url.is_some() {
-            let said = "PostgreSQL has tools of its own, which are not checked";
+            let observation = "PostgreSQL has tools of its own, which are not checked";
             let advice = "let pg_dump run regularly, that of the main database before that of the history";
-            return vec![DoctorFinding::unknown(check, said, advice)];
+            return vec![DoctorFinding::unknown(check, observation, advice)];
         }
         return vec![DoctorFinding::warning(
             check,
@@ -152,11 +152,11 @@ pub(super) fn look_for_backups(config: &Config) -> Vec<DoctorFinding> {
         ),
         Ok(Some(newest)) => {
             let age_seconds = (Clock::System.now().ms() - newest.ms()).max(0).unsigned_abs() / 1_000;
-            let said = format!("the newest is {} old", counted(age_seconds / 3_600, "hour"));
+            let observation = format!("the newest is {} old", counted(age_seconds / 3_600, "hour"));
             if age_seconds > (every * OLD).as_secs() {
-                DoctorFinding::problem(check, said, "see the reason in the log of the server")
+                DoctorFinding::problem(check, observation, "see the reason in the log of the server")
             } else {
-                DoctorFinding::fine(check, said)
+                DoctorFinding::fine(check, observation)
             }
         }
     };
@@ -198,7 +198,7 @@ mod tests {
         fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
         let found = modes(folder.path());
         assert_eq!(found.verdict, expected);
-        assert_eq!(found.said.contains("secret.key"), expected == FindingVerdict::Problem);
+        assert_eq!(found.observation.contains("secret.key"), expected == FindingVerdict::Problem);
     }
 
     #[test]
@@ -206,6 +206,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let found = modes(folder.path());
-        assert!(found.verdict == FindingVerdict::Problem && found.said.contains("write"), "{found:?}");
+        assert!(found.verdict == FindingVerdict::Problem && found.observation.contains("write"), "{found:?}");
     }
 }

@@ -88,8 +88,12 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
         return vec![DoctorFinding::unknown(check, "the limit is not known", "check with: ulimit -n")];
     };
     let Ok(main) = database_files::main_file(&config) else {
-        let said = format!("{limit} of this user's processes; services in PostgreSQL are not counted");
-        return vec![DoctorFinding::unknown(check, said, "two for each service and 512 more are enough")];
+        let observation = format!("{limit} of this user's processes; services in PostgreSQL are not counted");
+        return vec![DoctorFinding::unknown(
+            check,
+            observation,
+            "two for each service and 512 more are enough",
+        )];
     };
     let counted = async { DatabaseFile::open_to_read(&main).await?.count_services().await };
     match counted.await {
@@ -97,7 +101,7 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
         // The check of the databases reports the reason.
         Err(error) => vec![DoctorFinding::unknown(
             check,
-            format!("services cannot be counted: {}", error.said()),
+            format!("services cannot be counted: {}", error.describe()),
             "check the databases first",
         )],
     }
@@ -105,12 +109,12 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
 
 fn judged_limit(limit: u64, services: u64) -> DoctorFinding {
     let wanted = services.saturating_mul(PER_SERVICE).saturating_add(OTHERWISE);
-    let said = format!("{limit} of this user's processes, for {}", counted(services, "service"));
+    let observation = format!("{limit} of this user's processes, for {}", counted(services, "service"));
     if limit >= wanted {
-        return DoctorFinding::fine("descriptors", said);
+        return DoctorFinding::fine("descriptors", observation);
     }
     let advice = format!("allow {wanted}: LimitNOFILE= of the unit, or ulimit -n");
-    DoctorFinding::warning("descriptors", said, advice)
+    DoctorFinding::warning("descriptors", observation, advice)
 }
 
 #[cfg(test)]
@@ -132,7 +136,7 @@ mod tests {
         let silent: Vec<String> = silent.iter().map(|server| (*server).to_owned()).collect();
         let found = judged_servers(number, &silent);
         assert_eq!(found.verdict, expected);
-        assert!(silent.iter().all(|server| found.said.contains(server)), "{found:?}");
+        assert!(silent.iter().all(|server| found.observation.contains(server)), "{found:?}");
     }
 
     #[tokio::test]

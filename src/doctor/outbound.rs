@@ -80,8 +80,8 @@ impl MailServer {
 
     /// Connects and hears the greeting.
     async fn greet(&self, outbound: &OutboundClient) -> Result<String, String> {
-        let heard = timeout(ANSWER_WITHIN, self.first_line(outbound)).await;
-        heard.map_err(|_| format!("no greeting within {} s", ANSWER_WITHIN.as_secs()))?
+        let answer = timeout(ANSWER_WITHIN, self.first_line(outbound)).await;
+        answer.map_err(|_| format!("no greeting within {} s", ANSWER_WITHIN.as_secs()))?
     }
 
     async fn first_line(&self, outbound: &OutboundClient) -> Result<String, String> {
@@ -107,10 +107,10 @@ async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
 /// Asks the mail servers of the channels that are on; nothing where there are none.
 pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
     let Ok(main) = database_files::main_file(&config) else {
-        let said = "channels are in PostgreSQL and their mail servers not asked";
+        let observation = "channels are in PostgreSQL and their mail servers not asked";
         return vec![DoctorFinding::unknown(
             "mail server",
-            said,
+            observation,
             "send a test: POST /v1/notification-channels/ID/test",
         )];
     };
@@ -167,12 +167,12 @@ mod tests {
     fn clocks_that_are_apart_are_a_warning(
         #[case] apart_ms: i64,
         #[case] verdict: FindingVerdict,
-        #[case] said: &str,
+        #[case] observation: &str,
     ) {
         let here = Timestamp::from_ms(1_000_000);
         let found = judge_clock("https://api.example.com", Timestamp::from_ms(1_000_000 + apart_ms), here);
         assert_eq!(found.verdict, verdict);
-        assert!(found.said.contains(said), "{found:?}");
+        assert!(found.observation.contains(observation), "{found:?}");
     }
 
     #[rstest]

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::app::{demand_installation, first_start};
+use crate::app::{first_start, require_installation};
 use crate::config::Config;
 use crate::doctor::OTHER_USER;
 use crate::doctor::finding::DoctorFinding;
@@ -25,15 +25,16 @@ const NATS_PORT: u16 = 4_222;
 const ANSWER_BYTES: u64 = 64 * 1_024;
 
 /// Requests `/readyz`; if nothing answers, checks whether the port is free.
-pub(super) async fn look(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn examine(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "server";
     let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
         Ok(answer) => judged_answer(&answer, || owner(&config, &answer)),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused && is_served(&config) => {
-            let said = format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
+            let observation =
+                format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
             let advice = "give the settings of the server: --config, --listen, or its environment";
-            vec![DoctorFinding::unknown(check, said, advice)]
+            vec![DoctorFinding::unknown(check, observation, advice)]
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             vec![match TcpListener::bind(config.listen.address()) {
@@ -80,7 +81,9 @@ fn owner(config: &Config, answer: &str) -> ServerOwner {
     match first_start::is_served(&config.data_dir).and_then(|is_served| Ok((is_served, is_same_node()?))) {
         Ok((true, true)) => ServerOwner::This,
         Ok((true, false)) => other(format!("that of {folder} runs elsewhere")),
-        Ok((false, _)) if demand_installation(config).is_err() => other(format!("there is none in {folder}")),
+        Ok((false, _)) if require_installation(config).is_err() => {
+            other(format!("there is none in {folder}"))
+        }
         Ok((false, _)) => other(format!("no server runs on {folder}")),
         Err(error) => ServerOwner::Unknown(error.to_string()),
     }
@@ -116,33 +119,33 @@ fn judged_answer(answer: &str, owner: impl FnOnce() -> ServerOwner) -> Vec<Docto
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     // A body without a length may be chunked: the object is what is between the braces.
     let object = body.find('{').zip(body.rfind('}')).and_then(|(start, end)| body.get(start..=end));
-    let said: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
-    let Some(said) = said.filter(|said| said["status"].is_string()) else {
+    let observation: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
+    let Some(observation) = observation.filter(|observation| observation["status"].is_string()) else {
         let advice = "see what listens there: ss -ltnp";
         return vec![DoctorFinding::problem(check, "something else answers on its address", advice)];
     };
     match owner() {
         ServerOwner::This => {}
-        ServerOwner::Other(said) => {
+        ServerOwner::Other(observation) => {
             let advice =
                 "give the settings of one installation: --data-dir, --config, --listen, or its environment";
-            return vec![DoctorFinding::problem(check, said, advice)];
+            return vec![DoctorFinding::problem(check, observation, advice)];
         }
         ServerOwner::Unknown(reason) => {
-            let said =
+            let observation =
                 format!("one answers, but it is not known whether it is this installation's: {reason}");
-            return vec![DoctorFinding::unknown(check, said, OTHER_USER)];
+            return vec![DoctorFinding::unknown(check, observation, OTHER_USER)];
         }
     }
-    let mut found = match said["status"].as_str() {
+    let mut found = match observation["status"].as_str() {
         Some("ready") => vec![DoctorFinding::fine(check, "it runs and is ready")],
         _ => vec![DoctorFinding::problem(
             check,
-            format!("it is not ready: {said}"),
+            format!("it is not ready: {observation}"),
             "check the databases, and its log",
         )],
     };
-    for warning in said["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for warning in observation["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         found.push(DoctorFinding::warning(
             check,
             warning,
@@ -153,7 +156,7 @@ fn judged_answer(answer: &str, owner: impl FnOnce() -> ServerOwner) -> Vec<Docto
 }
 
 /// Connects to the configured NATS servers.
-pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<DoctorFinding> {
+pub(super) async fn find_nats(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "nats";
     let mut found = Vec::new();
     for text in config.nats_url.iter().flat_map(|urls| urls.split(',')).map(str::trim) {

@@ -20,7 +20,7 @@ use super::name_servers::{address_of, name_servers};
 use super::name_transport::NameTransport;
 
 /// Shortest time between two checks of the files for changes.
-const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
+const CHECK_EVERY: Duration = Duration::from_secs(5);
 /// Time limit of one round of questions to the servers; a lost packet is sent again well before.
 const ROUND: Duration = Duration::from_secs(3);
 /// A new name is noticed within this time, whatever the negative TTL of its zone.
@@ -63,7 +63,7 @@ pub(crate) struct NameSnapshot {
 
 struct NameState {
     current: Arc<NameSnapshot>,
-    looked_at: Instant,
+    checked_at: Instant,
     resolv_conf: Option<FileStamp>,
     hosts: Option<FileStamp>,
 }
@@ -110,15 +110,15 @@ impl SystemNames {
             Hosts::default()
         });
         let current = Arc::new(NameSnapshot::new(found, Arc::new(known), cached)?);
-        let state = NameState { current, looked_at: Instant::now(), resolv_conf, hosts };
+        let state = NameState { current, checked_at: Instant::now(), resolv_conf, hosts };
         Ok(Self { chosen: chosen.into(), files, cached, state: Mutex::new(state) })
     }
 
     /// Returns the present configuration. Checks the files from time to time.
     pub(crate) fn current(&self) -> Arc<NameSnapshot> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.looked_at.elapsed() >= LOOKED_AT_EVERY {
-            state.looked_at = Instant::now();
+        if state.checked_at.elapsed() >= CHECK_EVERY {
+            state.checked_at = Instant::now();
             self.reload_servers(&mut state);
             self.reload_hosts(&mut state);
         }

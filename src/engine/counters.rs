@@ -104,11 +104,11 @@ impl EngineCounters {
         let counts = self.lateness.each_ref().map(AtomicCounter::get);
         let starts: u64 = counts.iter().sum();
         let mut within = 0;
-        let place = counts.iter().position(|count| {
+        let index = counts.iter().position(|count| {
             within += count;
             starts > 0 && within * 100 >= starts * 99
         });
-        let bound = LATENESS_BOUNDS_MS[place?.min(LATENESS_BOUNDS_MS.len() - 1)];
+        let bound = LATENESS_BOUNDS_MS[index?.min(LATENESS_BOUNDS_MS.len() - 1)];
         u64::try_from(bound).ok()
     }
 

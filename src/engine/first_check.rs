@@ -46,25 +46,25 @@ impl FirstCheckPlan {
         self.forget_past(now_ms / BIN_MS);
         let ahead = (interval_ms.min(LONGEST_MS) / BIN_MS).max(1);
         let ahead = usize::try_from(ahead).unwrap_or(BINS).min(BINS);
-        let count = |wait: &usize| self.planned[self.place(*wait)];
+        let count = |wait: &usize| self.planned[self.bin_index(*wait)];
         let with_room = (0..ahead).find(|wait| count(wait) < BIN_ROOM);
         let wait = with_room.or_else(|| (0..ahead).min_by_key(count)).unwrap_or_default();
-        let place = self.place(wait);
-        let within = u64::from(self.planned[place]) * 7 % BIN_MS;
-        self.planned[place] += 1;
+        let bin_index = self.bin_index(wait);
+        let within = u64::from(self.planned[bin_index]) * 7 % BIN_MS;
+        self.planned[bin_index] += 1;
         wait as u64 * BIN_MS + within
     }
 
     /// Returns the index of the bin that is `ahead` bins after the present one.
-    fn place(&self, ahead: usize) -> usize {
+    fn bin_index(&self, ahead: usize) -> usize {
         usize::try_from(self.bin % BINS as u64).unwrap_or_default().wrapping_add(ahead) % BINS
     }
 
     fn forget_past(&mut self, bin: u64) {
         let passed = usize::try_from(bin - self.bin).unwrap_or(BINS).min(BINS);
         for ahead in 0..passed {
-            let place = self.place(ahead);
-            self.planned[place] = 0;
+            let bin_index = self.bin_index(ahead);
+            self.planned[bin_index] = 0;
         }
         self.bin = bin;
     }
@@ -76,45 +76,45 @@ mod tests {
 
     #[test]
     fn a_single_new_service_is_checked_at_once() {
-        let mut looks = FirstCheckPlan::default();
-        assert!((0..200).all(|second| looks.plan(second * 1_000, 60_000) == 0));
+        let mut plan = FirstCheckPlan::default();
+        assert!((0..200).all(|second| plan.plan(second * 1_000, 60_000) == 0));
     }
 
     #[test]
     fn a_few_hundred_new_services_wait_a_moment() {
-        let mut looks = FirstCheckPlan::default();
-        let waits: Vec<u64> = (0..300).map(|_| looks.plan(0, 60_000)).collect();
+        let mut plan = FirstCheckPlan::default();
+        let waits: Vec<u64> = (0..300).map(|_| plan.plan(0, 60_000)).collect();
         assert!(waits[..100].iter().all(|wait| *wait == 0));
         assert!(waits.iter().all(|wait| *wait < 2_000), "{waits:?}");
     }
 
     #[test]
     fn many_new_services_are_spread_and_a_later_one_does_not_wait() {
-        let mut looks = FirstCheckPlan::default();
+        let mut plan = FirstCheckPlan::default();
         let mut a_second = vec![0; 60];
         for _ in 0..60_100 {
-            a_second[usize::try_from(looks.plan(0, 300_000) / 1_000).unwrap()] += 1;
+            a_second[usize::try_from(plan.plan(0, 300_000) / 1_000).unwrap()] += 1;
         }
         assert!(a_second.iter().all(|count| (1_000..=1_100).contains(count)), "{a_second:?}");
-        assert_eq!(looks.plan(100, 300_000), 0, "a client that adds one sees it looked at");
+        assert_eq!(plan.plan(100, 300_000), 0, "a client that adds one sees it looked at");
     }
 
     #[test]
     fn the_first_check_waits_at_most_one_interval() {
-        let mut looks = FirstCheckPlan::default();
+        let mut plan = FirstCheckPlan::default();
         for _ in 0..50_000 {
-            looks.plan(0, 60_000);
+            plan.plan(0, 60_000);
         }
-        assert!((0..1_000).all(|_| looks.plan(1, 1_000) < 1_000));
-        assert!((0..1_000).all(|_| looks.plan(2, 1) <= BIN_MS));
+        assert!((0..1_000).all(|_| plan.plan(1, 1_000) < 1_000));
+        assert!((0..1_000).all(|_| plan.plan(2, 1) <= BIN_MS));
     }
 
     #[test]
     fn past_seconds_free_their_capacity() {
-        let mut looks = FirstCheckPlan::default();
+        let mut plan = FirstCheckPlan::default();
         for round in 0..5 {
             let now_ms = round * 90_000;
-            let waits: Vec<u64> = (0..6_100).map(|_| looks.plan(now_ms, 60_000)).collect();
+            let waits: Vec<u64> = (0..6_100).map(|_| plan.plan(now_ms, 60_000)).collect();
             assert!(waits.iter().all(|wait| *wait < 60_100), "round {round}");
             assert_eq!(waits.iter().filter(|wait| **wait == 0).count(), 101, "round {round}");
         }

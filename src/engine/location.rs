@@ -28,13 +28,13 @@ const SILENCE: Duration = Duration::from_secs(3);
 
 /// The actor of one location on one shard. The check queue outlives it: a restarted actor continues with the same one.
 pub struct LocationActor {
-    lane: Arc<LocationQueue>,
+    queue: Arc<LocationQueue>,
 }
 
 /// The state that the actor shares with its checks and with its successors.
 pub struct LocationQueue {
     prober: Arc<dyn Prober>,
-    lane: Mutex<CheckQueue<RunCheck>>,
+    queue: Mutex<CheckQueue<RunCheck>>,
 }
 
 impl std::fmt::Debug for LocationQueue {
@@ -116,7 +116,7 @@ impl LocationQueue {
     /// Creates an empty queue for this location.
     #[must_use]
     pub fn new(prober: Arc<dyn Prober>, limits: CheckQueueLimits) -> Self {
-        Self { prober, lane: Mutex::new(CheckQueue::new(limits)) }
+        Self { prober, queue: Mutex::new(CheckQueue::new(limits)) }
     }
 
     /// Number of checks that wait for a slot.
@@ -126,13 +126,13 @@ impl LocationQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, CheckQueue<RunCheck>> {
-        self.lane.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl LocationActor {
-    pub(super) const fn new(lane: Arc<LocationQueue>) -> Self {
-        Self { lane }
+    pub(super) const fn new(queue: Arc<LocationQueue>) -> Self {
+        Self { queue }
     }
 }
 
@@ -156,9 +156,9 @@ impl Handler<RunCheck> for LocationActor {
     type Result = ();
 
     fn handle(&mut self, check: RunCheck, _: &mut Context<Self>) {
-        let offer = self.lane.lock().offer(check);
+        let offer = self.queue.lock().offer(check);
         match offer {
-            OfferOutcome::Start(check) => drop(actix::spawn(run(Arc::clone(&self.lane), check))),
+            OfferOutcome::Start(check) => drop(actix::spawn(run(Arc::clone(&self.queue), check))),
             OfferOutcome::Wait => {}
             OfferOutcome::Refuse(check) => {
                 check.reply.send(Instant::now(), CheckOutcome::Unmeasured(LocalFault::QueueFull));
@@ -172,7 +172,7 @@ impl Handler<StopActor> for LocationActor {
     type Result = ();
 
     fn handle(&mut self, _: StopActor, ctx: &mut Context<Self>) {
-        let dropped = self.lane.lock().clear();
+        let dropped = self.queue.lock().clear();
         // Outside of the lock: dropping a check notifies its service.
         drop(dropped);
         ctx.stop();
@@ -180,15 +180,15 @@ impl Handler<StopActor> for LocationActor {
 }
 
 /// Runs a check and then those that waited for its slot.
-async fn run(lane: Arc<LocationQueue>, check: RunCheck) {
+async fn run(queue: Arc<LocationQueue>, check: RunCheck) {
     let mut next = Some(check);
     while let Some(check) = next {
         let host_key = check.host_key;
         let started = Instant::now();
         let silent = || check.reply.report_silence(started);
-        let outcome = attempt_reporting_silence(&*lane.prober, Arc::clone(&check.spec), silent).await;
+        let outcome = attempt_reporting_silence(&*queue.prober, Arc::clone(&check.spec), silent).await;
         check.reply.send(started, outcome);
-        next = lane.lock().finish(host_key);
+        next = queue.lock().finish(host_key);
     }
 }
 

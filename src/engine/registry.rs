@@ -45,7 +45,7 @@ pub struct RegisteredLocation {
     finished: [[AtomicCounter; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<LocationSuspicion>,
     /// Recent outcomes of its attempts.
-    looks: RecentAttempts,
+    recent_attempts: RecentAttempts,
     reach: LocationBackend,
     /// Last report of a remote location about itself.
     last_seen: Mutex<Option<Arc<LocationReport>>>,
@@ -64,9 +64,9 @@ pub struct LocationCheckRequest {
     /// Public id of the service.
     pub service: Id,
     /// True if it has to check at once instead of at its scheduled time.
-    pub look_now: bool,
+    pub check_now: bool,
     /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
-    pub hurry_ms: i64,
+    pub fast_rechecks_ms: i64,
 }
 
 /// The way to reach a location.
@@ -75,7 +75,7 @@ enum LocationBackend {
     Here(OnceLock<Arc<dyn Prober>>),
     /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
     /// replaced.
-    Elsewhere(Mutex<Recipient<LocationCheckRequest>>),
+    Remote(Mutex<Recipient<LocationCheckRequest>>),
 }
 
 impl LocationRegistry {
@@ -89,18 +89,18 @@ impl LocationRegistry {
         Self { known: RwLock::new(known.collect()) }
     }
 
-    /// Adds a location in another process; requests to it are sent through `urges`. If the code is known already, the
+    /// Adds a location in another process; requests to it are sent through `requests`. If the code is known already, the
     /// location keeps its key and counters and gets the new recipient; a location in this process is not changed.
-    pub fn add_elsewhere(&self, location: Location, urges: Recipient<LocationCheckRequest>) {
+    pub fn add_remote(&self, location: Location, requests: Recipient<LocationCheckRequest>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.iter().find(|known| known.location.code == location.code) {
-            return known.set_recipient(urges);
+            return known.set_recipient(requests);
         }
         let key = LocationKey::new(u32::try_from(known.len()).unwrap_or(u32::MAX));
         known.push(Arc::new(RegisteredLocation::new(
             key,
             location,
-            LocationBackend::Elsewhere(Mutex::new(urges)),
+            LocationBackend::Remote(Mutex::new(requests)),
         )));
     }
 
@@ -128,7 +128,7 @@ impl LocationRegistry {
     /// Takes a location in another process out of use, or into use again; returns true if that is a change.
     pub fn set_used(&self, code: &LocationCode, is_used: bool) -> bool {
         let known = self.lock().iter().find(|known| known.location.code == *code).map(Arc::clone);
-        let elsewhere = known.filter(|known| known.is_elsewhere());
+        let elsewhere = known.filter(|known| known.is_remote());
         elsewhere.is_some_and(|known| known.is_retired.swap(!is_used, Ordering::Relaxed) == is_used)
     }
 
@@ -175,7 +175,7 @@ impl RegisteredLocation {
             location,
             finished: Default::default(),
             suspicion: Mutex::default(),
-            looks: RecentAttempts::default(),
+            recent_attempts: RecentAttempts::default(),
             reach,
             last_seen: Mutex::default(),
             recovered_at: Mutex::default(),
@@ -188,14 +188,14 @@ impl RegisteredLocation {
     pub const fn round(&self) -> RoundKeeper {
         match self.reach {
             LocationBackend::Here(_) => RoundKeeper::Watch,
-            LocationBackend::Elsewhere(_) => RoundKeeper::Location,
+            LocationBackend::Remote(_) => RoundKeeper::Location,
         }
     }
 
     /// Returns true if the location is in another process.
     #[must_use]
-    pub const fn is_elsewhere(&self) -> bool {
-        matches!(self.reach, LocationBackend::Elsewhere(_))
+    pub const fn is_remote(&self) -> bool {
+        matches!(self.reach, LocationBackend::Remote(_))
     }
 
     /// Returns the last report of a location in another process.
@@ -207,7 +207,7 @@ impl RegisteredLocation {
     /// Returns the time of its last report; a location in this process counts as seen at `now`.
     #[must_use]
     pub fn last_seen_at(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.is_elsewhere() { self.last_seen().map(|seen| seen.at) } else { Some(now) }
+        if self.is_remote() { self.last_seen().map(|seen| seen.at) } else { Some(now) }
     }
 
     /// Returns true if its last report is recent enough.
@@ -228,7 +228,7 @@ impl RegisteredLocation {
     pub fn impaired_by(&self) -> Option<LocalFault> {
         let is_cut_off = match &self.reach {
             LocationBackend::Here(through) => through.get().is_some_and(|prober| prober.is_impaired()),
-            LocationBackend::Elsewhere(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
+            LocationBackend::Remote(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
         };
         self.blind_by().or_else(|| is_cut_off.then_some(LocalFault::LocationImpaired))
     }
@@ -259,7 +259,7 @@ impl RegisteredLocation {
                 let ago = through.get()?.recovered()?.elapsed().as_millis();
                 Some(now.plus_ms(-i64::try_from(ago).unwrap_or(i64::MAX)))
             }
-            LocationBackend::Elsewhere(_) => {
+            LocationBackend::Remote(_) => {
                 let at = *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner);
                 // The clock may have been set back.
                 at.filter(|at| *at <= now)
@@ -288,10 +288,10 @@ impl RegisteredLocation {
 
     /// Sends a request to the location. A request for which the recipient has no room is lost: the location then checks at
     /// its scheduled time.
-    pub(super) fn urge(&self, urged: LocationCheckRequest) {
-        let LocationBackend::Elsewhere(urges) = &self.reach else { return };
+    pub(super) fn send_request(&self, request: LocationCheckRequest) {
+        let LocationBackend::Remote(requests) = &self.reach else { return };
         // Sent under the lock: a clone would let one message exceed the limit of the mailbox.
-        let sent = urges.lock().unwrap_or_else(PoisonError::into_inner).try_send(urged);
+        let sent = requests.lock().unwrap_or_else(PoisonError::into_inner).try_send(request);
         if sent.is_err() {
             tracing::debug!(
                 location = %self.location.code,
@@ -301,9 +301,9 @@ impl RegisteredLocation {
     }
 
     /// Replaces the recipient of requests.
-    fn set_recipient(&self, urges: Recipient<LocationCheckRequest>) {
-        if let LocationBackend::Elsewhere(before) = &self.reach {
-            *before.lock().unwrap_or_else(PoisonError::into_inner) = urges;
+    fn set_recipient(&self, requests: Recipient<LocationCheckRequest>) {
+        if let LocationBackend::Remote(before) = &self.reach {
+            *before.lock().unwrap_or_else(PoisonError::into_inner) = requests;
         }
     }
 

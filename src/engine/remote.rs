@@ -25,9 +25,9 @@ pub struct IncomingCheckRequest {
     /// Public id of the service.
     pub id: Id,
     /// True if the service has to be checked at once.
-    pub look_now: bool,
+    pub check_now: bool,
     /// Milliseconds for which the service has to be checked more often.
-    pub hurry_ms: i64,
+    pub fast_rechecks_ms: i64,
 }
 
 /// Results of a service from locations in other processes, which are recorded already.
@@ -53,8 +53,8 @@ impl Engine {
     }
 
     /// Carries out a request of a remote engine to this process, which is one of its locations.
-    pub async fn handle_check_request(&self, heed: IncomingCheckRequest) -> Result<(), EngineStopped> {
-        Ok(self.fleet.send(heed).await?)
+    pub async fn handle_check_request(&self, request: IncomingCheckRequest) -> Result<(), EngineStopped> {
+        Ok(self.fleet.send(request).await?)
     }
 }
 
@@ -92,9 +92,9 @@ impl Handler<ServiceResults> for ServiceActor {
 impl Handler<IncomingCheckRequest> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, heed: IncomingCheckRequest, _: &mut Context<Self>) {
-        if self.address_of(heed.id).is_some_and(|address| address.try_send(heed).is_err()) {
-            tracing::debug!(service = %heed.id, "check request dropped: the service actor is busy");
+    fn handle(&mut self, request: IncomingCheckRequest, _: &mut Context<Self>) {
+        if self.address_of(request.id).is_some_and(|address| address.try_send(request).is_err()) {
+            tracing::debug!(service = %request.id, "check request dropped: the service actor is busy");
         }
     }
 }
@@ -104,12 +104,12 @@ impl Handler<IncomingCheckRequest> for ServiceActor {
 
     fn handle(
         &mut self,
-        IncomingCheckRequest { look_now, hurry_ms, .. }: IncomingCheckRequest,
+        IncomingCheckRequest { check_now, fast_rechecks_ms, .. }: IncomingCheckRequest,
         ctx: &mut Context<Self>,
     ) {
         let now = self.now();
         if let WatchMachine::Checked(watch) = &mut self.watching {
-            let effects = watch.apply_recheck_request(look_now, hurry_ms, now);
+            let effects = watch.apply_recheck_request(check_now, fast_rechecks_ms, now);
             self.apply(effects, ctx);
         }
     }
@@ -142,12 +142,17 @@ impl ServiceActor {
     }
 
     /// Sends the request to a location in another process; if it cannot be reached, it keeps to its own schedule.
-    pub(super) fn request_check(&self, urge: RecheckRequest, now: Timestamp) {
-        let RecheckRequest { slot, look_now, hurry_until } = urge;
+    pub(super) fn request_check(&self, request: RecheckRequest, now: Timestamp) {
+        let RecheckRequest { slot, check_now, fast_rechecks_until } = request;
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));
         let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) else { return };
         let location = known.location.code.clone();
-        let hurry_ms = hurry_until.ms_since(now).max(0);
-        known.urge(LocationCheckRequest { location, service: self.definition.id, look_now, hurry_ms });
+        let fast_rechecks_ms = fast_rechecks_until.ms_since(now).max(0);
+        known.send_request(LocationCheckRequest {
+            location,
+            service: self.definition.id,
+            check_now,
+            fast_rechecks_ms,
+        });
     }
 }

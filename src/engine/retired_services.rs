@@ -1,7 +1,7 @@
 //! The recently deleted services.
 //!
 //! A service may be deleted between the moment when its definition is read and the moment when it is applied; the definition
-//! then arrives after the end. So the last revision of a retired service is remembered for at least [`KEPT`], which is longer
+//! then arrives after the end. So the last revision of a retired service is remembered for at least [`RETENTION`], which is longer
 //! than that ever takes: no revision up to it starts the service again.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::id::Id;
 
 /// The shortest time that an id is remembered.
-const KEPT: Duration = Duration::from_secs(600);
+const RETENTION: Duration = Duration::from_secs(600);
 
 /// Last revisions in two generations: when the younger one becomes the elder, the previous elder is dropped.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Default for RetiredServices {
 impl RetiredServices {
     /// Remembers that a service was deleted, and its last revision.
     pub(super) fn note(&mut self, id: Id, revision: i64) {
-        if self.since.elapsed() >= KEPT {
+        if self.since.elapsed() >= RETENTION {
             self.elder = std::mem::take(&mut self.young);
             self.since = Instant::now();
         }
@@ -53,15 +53,15 @@ mod tests {
     async fn a_retired_id_is_remembered_for_a_limited_time() {
         let [first, second, third] = [Id::random(), Id::random(), Id::random()];
         let mut retired = RetiredServices::default();
-        tokio::time::advance(KEPT - Duration::from_secs(1)).await;
+        tokio::time::advance(RETENTION - Duration::from_secs(1)).await;
         retired.note(first, 3);
         retired.note(first, 2);
-        tokio::time::advance(KEPT - Duration::from_secs(1)).await;
+        tokio::time::advance(RETENTION - Duration::from_secs(1)).await;
         retired.note(second, 1);
         let covered = |retired: &RetiredServices| [first, second, third].map(|id| retired.covers(id, 1));
         assert_eq!(covered(&retired), [true, true, false]);
         assert!(retired.covers(first, 3) && !retired.covers(first, 4));
-        tokio::time::advance(KEPT).await;
+        tokio::time::advance(RETENTION).await;
         retired.note(third, 1);
         assert_eq!(covered(&retired), [false, true, true]);
     }

@@ -142,7 +142,7 @@ impl ServiceActor {
         if let (true, WatchMachine::Checked(watch), Some(task)) =
             (is_new, &mut self.watching, &self.definition.task)
         {
-            watch.look_first_at(now.plus_ms(self.shard.plan_first_look(task.plan.interval_ms)));
+            watch.set_first_check(now.plus_ms(self.shard.plan_first_check(task.plan.interval_ms)));
         }
         self.apply(effects, ctx);
     }
@@ -186,8 +186,8 @@ impl ServiceActor {
                 WatchEffect::Change(change) => self.report(change, reason.as_ref()),
                 WatchEffect::Missed(runs) => self.shard.counters.missed.add(runs),
                 WatchEffect::Opinion(opinion) => self.note(opinion),
-                WatchEffect::Urge(urge) => self.request_check(urge, self.shard.clock.now()),
-                WatchEffect::Hasten(slot) => self.schedule_fast_recheck(slot),
+                WatchEffect::RequestRecheck(request) => self.request_check(request, self.shard.clock.now()),
+                WatchEffect::CheckEarly(slot) => self.schedule_fast_recheck(slot),
             }
         }
     }
@@ -199,13 +199,13 @@ impl ServiceActor {
         if self.shard.take_recheck(*key, task.host_key)
             && let WatchMachine::Checked(watch) = &mut self.watching
         {
-            watch.hasten(slot, self.shard.clock.now());
+            watch.check_early(slot, self.shard.clock.now());
         }
     }
 
     fn run(&self, attempt: CheckAttempt) {
         let Some(task) = &self.definition.task else { return };
-        let Some(lane) = task.locations.get(attempt.slot).and_then(|key| self.shard.lane(*key)) else {
+        let Some(queue) = task.locations.get(attempt.slot).and_then(|key| self.shard.queue(*key)) else {
             return;
         };
         let check = RunCheck {
@@ -218,7 +218,7 @@ impl ServiceActor {
                 &self.shard.counters,
             ),
         };
-        if let Err(refused) = lane.try_send(check) {
+        if let Err(refused) = queue.try_send(check) {
             refused.into_inner().reply.send(Instant::now(), CheckOutcome::Unmeasured(LocalFault::QueueFull));
         }
     }

@@ -38,7 +38,7 @@ pub struct Shard {
     /// The placement of its actors: their thread, and the size of each mailbox.
     pub placement: ActorPlacement,
     /// One check queue per location of this process, by the number of its key.
-    lanes: Vec<ActorHandle<LocationActor>>,
+    queues: Vec<ActorHandle<LocationActor>>,
     /// The reports of its services.
     pub figures: Arc<ShardFigures>,
     /// Answers questions about the figures.
@@ -52,38 +52,40 @@ pub struct Shard {
     /// The times in which this process listens for pings.
     pub listening: Arc<ListeningTracker>,
     /// The planned first checks; used by the shard's own thread only.
-    first_looks: Mutex<FirstCheckPlan>,
+    first_checks: Mutex<FirstCheckPlan>,
     /// The recheck budget of each check queue.
-    haste: Box<[Mutex<RecheckBudget>]>,
+    recheck_budgets: Box<[Mutex<RecheckBudget>]>,
     started: Instant,
     /// True if other nodes watch services too, and take those of a node that stands still.
-    is_among_others: AtomicBool,
+    is_clustered: AtomicBool,
 }
 
 impl Shard {
     /// Returns true once other nodes may take services of this one.
-    pub(super) fn is_among_others(&self) -> bool {
-        self.is_among_others.load(Ordering::Relaxed)
+    pub(super) fn is_clustered(&self) -> bool {
+        self.is_clustered.load(Ordering::Relaxed)
     }
 
     /// Notes that other nodes may take services: this node had to release some, as each node does when it starts.
     pub(super) fn note_others(&self) {
-        self.is_among_others.store(true, Ordering::Relaxed);
+        self.is_clustered.store(true, Ordering::Relaxed);
     }
 
     /// Plans the first check of a service that is checked every `interval_ms`; returns its wait in milliseconds.
-    pub(super) fn plan_first_look(&self, interval_ms: i64) -> i64 {
+    pub(super) fn plan_first_check(&self, interval_ms: i64) -> i64 {
         let now_ms = self.running_ms();
-        let mut looks = self.first_looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait_ms = looks.plan(now_ms, interval_ms.unsigned_abs());
+        let mut plan = self.first_checks.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait_ms = plan.plan(now_ms, interval_ms.unsigned_abs());
         i64::try_from(wait_ms).unwrap_or_default()
     }
 
     /// Takes one early check of a location towards a host from the recheck budget; returns false if it is used up.
     pub(super) fn take_recheck(&self, key: LocationKey, host_key: u64) -> bool {
-        let haste = self.haste.get(key.index());
+        let budget = self.recheck_budgets.get(key.index());
         let now_ms = self.running_ms();
-        haste.is_some_and(|haste| haste.lock().unwrap_or_else(PoisonError::into_inner).take(host_key, now_ms))
+        budget.is_some_and(|budget| {
+            budget.lock().unwrap_or_else(PoisonError::into_inner).take(host_key, now_ms)
+        })
     }
 
     fn running_ms(&self) -> u64 {
@@ -91,15 +93,15 @@ impl Shard {
     }
 
     /// Returns the check queue of a location; `None` for one in another process.
-    pub(super) fn lane(&self, key: LocationKey) -> Option<&ActorHandle<LocationActor>> {
-        self.lanes.get(key.index())
+    pub(super) fn queue(&self, key: LocationKey) -> Option<&ActorHandle<LocationActor>> {
+        self.queues.get(key.index())
     }
 
     /// Ends its actors: a timer would keep the aggregator alive without an address, and check queues may hold waiting checks.
     pub(super) async fn close(&self) {
-        let lanes = self.lanes.iter().map(|lane| lane.send(StopActor));
+        let queues = self.queues.iter().map(|queue| queue.send(StopActor));
         // An actor that has ended already needs no message.
-        let _ = join(join_all(lanes), self.aggregator.send(StopActor)).await;
+        let _ = join(join_all(queues), self.aggregator.send(StopActor)).await;
     }
 }
 
@@ -148,7 +150,7 @@ fn start(
         Arc::new(ShardFigures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
     Shard {
         index,
-        lanes: parts.probers.iter().map(|prober| start_lane(parts, &placement, prober)).collect(),
+        queues: parts.probers.iter().map(|prober| start_queue(parts, &placement, prober)).collect(),
         aggregator: start_aggregator(parts, &placement, &figures),
         figures,
         placement,
@@ -156,14 +158,14 @@ fn start(
         clock: clock.clone(),
         counters,
         listening,
-        first_looks: Mutex::default(),
-        haste: parts.probers.iter().map(|_| Mutex::new(RecheckBudget::new(limits))).collect(),
-        is_among_others: AtomicBool::new(false),
+        first_checks: Mutex::default(),
+        recheck_budgets: parts.probers.iter().map(|_| Mutex::new(RecheckBudget::new(limits))).collect(),
+        is_clustered: AtomicBool::new(false),
         started: Instant::now(),
     }
 }
 
-fn start_lane(
+fn start_queue(
     parts: &EngineParts,
     placement: &ActorPlacement,
     prober: &Arc<dyn Prober>,
@@ -174,11 +176,11 @@ fn start_lane(
         per_host: limits.checks_per_host,
         waiting: limits.checks_waiting,
     };
-    let lane = Arc::new(LocationQueue::new(Arc::clone(prober), limits));
-    let watched = Arc::downgrade(&lane);
-    let waiting = move || watched.upgrade().map_or(0, |lane| lane.waiting() as u64);
+    let queue = Arc::new(LocationQueue::new(Arc::clone(prober), limits));
+    let watched = Arc::downgrade(&queue);
+    let waiting = move || watched.upgrade().map_or(0, |queue| queue.waiting() as u64);
     supervisor.kind(LocationActor::KIND).watch_queue(waiting);
-    supervisor.start(placement, move || LocationActor::new(Arc::clone(&lane)))
+    supervisor.start(placement, move || LocationActor::new(Arc::clone(&queue)))
 }
 
 fn start_aggregator(

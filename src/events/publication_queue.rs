@@ -30,17 +30,17 @@ pub(super) struct PublicationQueue {
 #[derive(Default)]
 struct PublicationState {
     /// Cursor of every organisation with an empty queue.
-    told: EventCursor,
+    published: EventCursor,
     behind: HashMap<i64, OrganisationQueue>,
 }
 
 /// An organisation with waiting facts, or with facts being published.
 struct OrganisationQueue {
-    told: EventCursor,
+    published: EventCursor,
     facts: Vec<EventFact>,
     /// Cursor after this batch.
     then: EventCursor,
-    is_being_told: bool,
+    is_publishing: bool,
 }
 
 /// The facts that are published to an organisation at a time.
@@ -52,24 +52,24 @@ struct OrganisationBatch {
 
 impl PublicationQueue {
     /// Clears the queue: everything up to this cursor is published.
-    pub(super) fn begin(&self, told: EventCursor) {
-        *self.state() = PublicationState { told, behind: HashMap::new() };
+    pub(super) fn begin(&self, published: EventCursor) {
+        *self.state() = PublicationState { published, behind: HashMap::new() };
     }
 
     pub(super) fn organisation_cursor(&self, organisation: i64) -> EventCursor {
         let state = self.state();
-        state.behind.get(&organisation).map_or(state.told, |behind| behind.told)
+        state.behind.get(&organisation).map_or(state.published, |behind| behind.published)
     }
 
     /// Adds facts, and the cursor after them. Returns the organisations with too many waiting facts: theirs are dropped.
     pub(super) fn add(&self, facts: HashMap<i64, Vec<EventFact>>, then: EventCursor) -> Vec<i64> {
         let mut too_slow = Vec::new();
         let mut state = self.state();
-        let told = std::mem::replace(&mut state.told, then);
+        let published = std::mem::replace(&mut state.published, then);
         for (organisation, facts) in facts {
-            let new = OrganisationQueue { told, facts: Vec::new(), then, is_being_told: false };
+            let new = OrganisationQueue { published, facts: Vec::new(), then, is_publishing: false };
             let behind = state.behind.entry(organisation).or_insert(new);
-            if behind.is_being_told && behind.facts.len() + facts.len() > WAITING {
+            if behind.is_publishing && behind.facts.len() + facts.len() > WAITING {
                 behind.facts = Vec::new();
                 too_slow.push(organisation);
             } else {
@@ -104,20 +104,20 @@ impl PublicationQueue {
 
     fn take(&self) -> Vec<OrganisationBatch> {
         let mut state = self.state();
-        let idle = state.behind.iter_mut().filter(|(_, behind)| !behind.is_being_told);
+        let idle = state.behind.iter_mut().filter(|(_, behind)| !behind.is_publishing);
         idle.map(|(organisation, behind)| {
-            behind.is_being_told = true;
+            behind.is_publishing = true;
             let facts = std::mem::take(&mut behind.facts);
             OrganisationBatch { organisation: *organisation, facts, then: behind.then }
         })
         .collect()
     }
 
-    fn note_published(&self, organisation: i64, told: EventCursor) {
+    fn note_published(&self, organisation: i64, published: EventCursor) {
         let mut state = self.state();
         let waits = state.behind.get_mut(&organisation).is_some_and(|behind| {
-            behind.told = told;
-            behind.is_being_told = false;
+            behind.published = published;
+            behind.is_publishing = false;
             !behind.facts.is_empty()
         });
         if !waits {
@@ -194,10 +194,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_organisation_delays_and_drops_only_its_own_events() {
-        let telling = PublicationQueue::default();
+        let queue = PublicationQueue::default();
         let audience = |organisation, seconds| {
-            let teller = Box::new(After(Duration::from_secs(seconds)));
-            Arc::new(EventSubscription::new(organisation, teller, 64))
+            let renderer = Box::new(After(Duration::from_secs(seconds)));
+            Arc::new(EventSubscription::new(organisation, renderer, 64))
         };
         let (slow, quick) = (audience(1, 3_600), audience(2, 0));
         let (mut of_slow, mut of_quick) = (slow.subscribe(), quick.subscribe());
@@ -206,19 +206,19 @@ mod tests {
         let listen = async {
             for event in 1..=3 {
                 let cursor = EventCursor { event, ..EventCursor::default() };
-                assert_eq!(telling.add(happened([1, 2], cursor), cursor), [0; 0]);
+                assert_eq!(queue.add(happened([1, 2], cursor), cursor), [0; 0]);
                 let round = of_quick.recv().await.unwrap().expect("it is told at once");
                 assert_eq!(round.events(), 1);
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 assert_eq!(
-                    (telling.organisation_cursor(1).event, telling.organisation_cursor(2).event),
+                    (queue.organisation_cursor(1).event, queue.organisation_cursor(2).event),
                     (0, event)
                 );
             }
             assert!(of_slow.recv().await.unwrap().is_none(), "its streams end");
         };
         tokio::select! {
-            () = telling.run(of) => {}
+            () = queue.run(of) => {}
             () = listen => {}
         }
     }

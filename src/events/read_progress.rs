@@ -49,19 +49,19 @@ impl ReadProgress {
     }
 
     /// Returns true if this row has not been read yet.
-    pub(super) fn is_news(&self, number: i64) -> bool {
+    pub(super) fn is_new(&self, number: i64) -> bool {
         number > self.settled && !self.seen.contains(&number)
     }
 
     /// Notes a row; returns false if it was read before.
     pub(super) fn note(&mut self, number: i64) -> bool {
-        let is_news = self.is_news(number);
+        let is_new = self.is_new(number);
         if !self.is_shared {
             self.settled = self.settled.max(number);
-        } else if is_news {
+        } else if is_new {
             self.seen.insert(number);
         }
-        is_news
+        is_new
     }
 
     /// Advances the settled number past rows that were read long enough ago.
@@ -104,7 +104,7 @@ mod tests {
     async fn numbers_uncommitted_at_the_start_are_read() {
         let mut numbers = ReadProgress::among(10, [11, 12, 14]);
         assert_eq!(numbers.settled(), 12, "13 may still come");
-        assert!(!numbers.is_news(14) && numbers.is_news(13) && numbers.is_news(15));
+        assert!(!numbers.is_new(14) && numbers.is_new(13) && numbers.is_new(15));
         numbers.settle(Instant::now());
         tokio::time::advance(OVERLAP).await;
         numbers.settle(Instant::now());

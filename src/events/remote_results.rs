@@ -38,9 +38,9 @@ struct RemoteResultsState {
 /// The position of a node.
 #[derive(Clone, Copy, Debug)]
 struct NodeProgress {
-    place: Option<ResultPosition>,
+    position: Option<ResultPosition>,
     /// All results that it had stored by this time are received, in Unix milliseconds.
-    heard_at_ms: i64,
+    received_at_ms: i64,
 }
 
 /// The results received since the last call.
@@ -51,20 +51,20 @@ pub(super) struct ReceivedResults {
     /// True if some are missing.
     pub(super) is_missing_some: bool,
     /// The time up to which the stored results of every node are received; `None` = there is no other node.
-    pub(super) heard_at_ms: Option<i64>,
+    pub(super) received_at_ms: Option<i64>,
 }
 
 impl RemoteResults {
     /// Reads the present positions of all other nodes: later results are published.
-    pub(super) async fn query_positions(&self, announcer: &ServiceRouter, guard: &ClockGuard) {
-        self.ask(announcer, guard, false).await;
+    pub(super) async fn query_positions(&self, router: &ServiceRouter, guard: &ClockGuard) {
+        self.ask(router, guard, false).await;
         self.state().has_begun = true;
     }
 
     /// Polls repeatedly, until the future is dropped.
     pub(super) async fn poll_nodes(
         &self,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         guard: &ClockGuard,
         is_wanted: impl Fn() -> bool,
     ) {
@@ -72,7 +72,7 @@ impl RemoteResults {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            self.ask(announcer, guard, is_wanted()).await;
+            self.ask(router, guard, is_wanted()).await;
         }
     }
 
@@ -81,19 +81,19 @@ impl RemoteResults {
         ReceivedResults {
             results: std::mem::take(&mut state.results),
             is_missing_some: std::mem::take(&mut state.is_missing_some),
-            heard_at_ms: state.nodes.values().map(|node| node.heard_at_ms).min(),
+            received_at_ms: state.nodes.values().map(|node| node.received_at_ms).min(),
         }
     }
 
-    async fn ask(&self, announcer: &ServiceRouter, guard: &ClockGuard, wants_results: bool) {
-        let nodes = announcer.living_peers();
+    async fn ask(&self, router: &ServiceRouter, guard: &ClockGuard, wants_results: bool) {
+        let nodes = router.living_peers();
         let now_ms = guard.now().ms();
         self.state().set_nodes(&nodes, now_ms);
         join_all(nodes.iter().map(async |node| {
             for _ in 0..IN_A_ROW {
                 let asked_at_ms = guard.now().ms();
-                let after = ResultsRequest { place: self.state().place_of(node), wants_results };
-                let Some(recent) = announcer.fetch_results(node.clone(), after).await else { return };
+                let after = ResultsRequest { position: self.state().position_of(node), wants_results };
+                let Some(recent) = router.fetch_results(node.clone(), after).await else { return };
                 let has_more = recent.has_more;
                 self.state().note(node, recent, asked_at_ms);
                 if !has_more {
@@ -116,20 +116,20 @@ impl RemoteResultsState {
         self.nodes.retain(|node, _| nodes.contains(node));
         self.is_missing_some |= self.nodes.len() < before;
         for node in nodes {
-            self.nodes.entry(node.clone()).or_insert(NodeProgress { place: None, heard_at_ms: now_ms });
+            self.nodes.entry(node.clone()).or_insert(NodeProgress { position: None, received_at_ms: now_ms });
         }
     }
 
-    fn place_of(&self, node: &NodeName) -> Option<ResultPosition> {
-        self.nodes.get(node)?.place
+    fn position_of(&self, node: &NodeName) -> Option<ResultPosition> {
+        self.nodes.get(node)?.position
     }
 
     fn note(&mut self, node: &NodeName, recent: ResultsReply, asked_at_ms: i64) {
         let Some(known) = self.nodes.get_mut(node) else { return };
-        let is_first = known.place.is_none() && !self.has_begun;
-        known.place = Some(recent.place);
+        let is_first = known.position.is_none() && !self.has_begun;
+        known.position = Some(recent.position);
         if !recent.has_more {
-            known.heard_at_ms = asked_at_ms;
+            known.received_at_ms = asked_at_ms;
         }
         self.is_missing_some |= !recent.is_whole && !is_first;
         self.results.extend(recent.results);
@@ -145,8 +145,8 @@ mod tests {
     use super::*;
     use crate::id::Id;
 
-    fn recent(place: ResultPosition, is_whole: bool) -> ResultsReply {
-        ResultsReply { place, results: Vec::new(), is_whole, has_more: false }
+    fn recent(position: ResultPosition, is_whole: bool) -> ResultsReply {
+        ResultsReply { position, results: Vec::new(), is_whole, has_more: false }
     }
 
     /// A known node that answers, restarts its count, and disappears; another one appears.
@@ -162,7 +162,7 @@ mod tests {
         let note = |node, recent, at_ms| remote.state().note(node, recent, at_ms);
         let taken = || {
             let taken_results = remote.take();
-            (taken_results.is_missing_some, taken_results.heard_at_ms)
+            (taken_results.is_missing_some, taken_results.received_at_ms)
         };
         assert_eq!(taken(), (false, None), "there is no other node");
         know(&[&first], 10);

@@ -44,9 +44,9 @@ pub struct EventBatch {
 }
 
 impl EventBatch {
-    fn of(told: Vec<RenderedEvent>) -> Self {
-        let (mut text, mut parts) = (String::new(), Vec::with_capacity(told.len()));
-        for one in told {
+    fn of(rendered: Vec<RenderedEvent>) -> Self {
+        let (mut text, mut parts) = (String::new(), Vec::with_capacity(rendered.len()));
+        for one in rendered {
             let start = text.len();
             text.push_str(&one.text);
             parts.push((one.origin, start..text.len()));
@@ -82,13 +82,13 @@ impl EventBatch {
 pub struct EventSubscription {
     /// Database key of its organisation.
     pub(super) organisation: i64,
-    teller: Box<dyn FactRenderer>,
+    renderer: Box<dyn FactRenderer>,
     rounds: broadcast::Sender<Option<Arc<EventBatch>>>,
 }
 
 impl EventSubscription {
-    pub(super) fn new(organisation: i64, teller: Box<dyn FactRenderer>, rounds_waiting: usize) -> Self {
-        Self { organisation, teller, rounds: broadcast::Sender::new(rounds_waiting.max(1)) }
+    pub(super) fn new(organisation: i64, renderer: Box<dyn FactRenderer>, rounds_waiting: usize) -> Self {
+        Self { organisation, renderer, rounds: broadcast::Sender::new(rounds_waiting.max(1)) }
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Option<Arc<EventBatch>>> {
@@ -97,14 +97,16 @@ impl EventSubscription {
 
     /// Renders facts for a single listener.
     pub async fn render_once(&self, facts: &[EventFact]) -> Result<Vec<RenderedEvent>, RenderError> {
-        self.teller.render(facts).await
+        self.renderer.render(facts).await
     }
 
     /// Publishes these facts, without waiting for slow listeners.
     pub(super) async fn publish_events(&self, facts: &[EventFact]) {
         match self.render_once(facts).await {
             // The last listener may be gone.
-            Ok(told) if !told.is_empty() => drop(self.rounds.send(Some(Arc::new(EventBatch::of(told))))),
+            Ok(rendered) if !rendered.is_empty() => {
+                drop(self.rounds.send(Some(Arc::new(EventBatch::of(rendered)))))
+            }
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot render events; subscribers must reconnect");
@@ -115,7 +117,7 @@ impl EventSubscription {
 
     /// Returns true if the listeners want results.
     pub(super) fn wants_results(&self) -> bool {
-        self.rounds.receiver_count() > 0 && self.teller.wants_results()
+        self.rounds.receiver_count() > 0 && self.renderer.wants_results()
     }
 
     /// Ends the streams of all listeners, which read missed events when they reconnect.

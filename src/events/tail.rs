@@ -39,7 +39,7 @@ const AT_ONCE: u64 = 500;
 const RESULTS_WAITING: usize = 50_000;
 /// Time limit for results of another node, in milliseconds. After it, event ids advance without that node: they would become
 /// too old.
-const ELSEWHERE_WITHIN_MS: i64 = 20 * 60 * 1_000;
+const REMOTE_WITHIN_MS: i64 = 20 * 60 * 1_000;
 /// Maximum number of services whose organisation is cached.
 const OWNERS: usize = 100_000;
 
@@ -47,11 +47,11 @@ const OWNERS: usize = 100_000;
 #[derive(Clone, Debug)]
 pub struct EventSources {
     /// The router, with the other nodes.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
     /// Signals that results are durable.
-    pub news: Arc<ChangeSignal>,
+    pub change_signal: Arc<ChangeSignal>,
     /// Wall time for the expiry of tokens.
     pub guard: Arc<ClockGuard>,
 }
@@ -84,11 +84,11 @@ struct EventTail<'a> {
     changes: ReadProgress,
     events: ReadProgress,
     batches: broadcast::Receiver<Arc<RecordBatch>>,
-    elsewhere: Arc<RemoteResults>,
+    remote_results: Arc<RemoteResults>,
     /// Received results that are not published yet.
     results: Vec<CheckRecord>,
     /// The time up to which the stored results of every other node are received, if there are other nodes.
-    heard_at_ms: Option<i64>,
+    received_at_ms: Option<i64>,
     at_ms: i64,
     owners: HashMap<ServiceKey, i64>,
 }
@@ -99,9 +99,9 @@ impl<'a> EventTail<'a> {
         // `None` on PostgreSQL, where other processes write at the same time.
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
-        let batches = sources.news.batches();
-        let elsewhere = Arc::new(RemoteResults::default());
-        elsewhere.query_positions(&sources.announcer, &sources.guard).await;
+        let batches = sources.change_signal.batches();
+        let remote_results = Arc::new(RemoteResults::default());
+        remote_results.query_positions(&sources.router, &sources.guard).await;
         let change = feed::newest(history.reader(), PartitionSet::ALL).await?;
         let event = events::newest(main.reader()).await?;
         let (changes, events) = if is_shared {
@@ -115,16 +115,26 @@ impl<'a> EventTail<'a> {
             (ReadProgress::behind(change), ReadProgress::behind(event))
         };
         let (results, owners) = (Vec::new(), HashMap::new());
-        Ok(Self { changes, events, batches, elsewhere, results, heard_at_ms: None, at_ms, owners, sources })
+        Ok(Self {
+            changes,
+            events,
+            batches,
+            remote_results,
+            results,
+            received_at_ms: None,
+            at_ms,
+            owners,
+            sources,
+        })
     }
 
     /// Publishes facts until there are no listeners.
     async fn follow(&mut self, hub: &EventHub) {
         hub.begin(self.cursor());
-        let (sources, elsewhere) = (self.sources, Arc::clone(&self.elsewhere));
+        let (sources, remote_results) = (self.sources, Arc::clone(&self.remote_results));
         tokio::select! {
             () = self.read(hub) => {}
-            () = elsewhere.poll_nodes(&sources.announcer, &sources.guard, || hub.wants_results()) => {}
+            () = remote_results.poll_nodes(&sources.router, &sources.guard, || hub.wants_results()) => {}
             () = hub.publish_pending() => {}
         }
     }
@@ -133,7 +143,7 @@ impl<'a> EventTail<'a> {
     async fn read(&mut self, hub: &EventHub) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut looks, mut is_failing) = (0_u32, false);
+        let (mut polls, mut is_failing) = (0_u32, false);
         loop {
             ticks.tick().await;
             if hub.pause_if_unused() {
@@ -156,8 +166,8 @@ impl<'a> EventTail<'a> {
                 Err(error) if !was_failing => tracing::warn!(%error, "cannot read events; retrying"),
                 Err(_) => {}
             }
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(TOKENS_EVERY)
+            polls = polls.wrapping_add(1);
+            if polls.is_multiple_of(TOKENS_EVERY)
                 && let Err(error) = self.end_expired_streams(hub).await
             {
                 tracing::warn!(%error, "cannot check the tokens of event streams; retrying");
@@ -167,9 +177,9 @@ impl<'a> EventTail<'a> {
 
     /// Takes the results received from other nodes; returns false when some are missing.
     fn take_remote_results(&mut self) -> bool {
-        let ReceivedResults { results, is_missing_some, heard_at_ms } = self.elsewhere.take();
+        let ReceivedResults { results, is_missing_some, received_at_ms } = self.remote_results.take();
         self.results.extend(results);
-        self.heard_at_ms = heard_at_ms;
+        self.received_at_ms = received_at_ms;
         !is_missing_some
     }
 
@@ -199,8 +209,9 @@ impl<'a> EventTail<'a> {
             of_changes.chain(of_results).filter(|service| !self.owners.contains_key(service)).collect();
         self.learn_owners(unknown).await?;
         let facts = self.facts(changes, happened);
-        let heard_at_ms = self.heard_at_ms.map_or(now_ms, |heard| heard.max(now_ms - ELSEWHERE_WITHIN_MS));
-        self.at_ms = now_ms.min(heard_at_ms);
+        let received_at_ms =
+            self.received_at_ms.map_or(now_ms, |received| received.max(now_ms - REMOTE_WITHIN_MS));
+        self.at_ms = now_ms.min(received_at_ms);
         Ok(facts)
     }
 
@@ -215,8 +226,8 @@ impl<'a> EventTail<'a> {
             }
         }
         let numbers: Vec<i64> = happened.iter().map(|event| event.number).collect();
-        let news = happened.into_iter().filter(|event| self.events.is_news(event.number)).collect();
-        for event in without_repetitions(news) {
+        let new_events = happened.into_iter().filter(|event| self.events.is_new(event.number)).collect();
+        for event in without_repetitions(new_events) {
             self.events.note(event.number);
             facts.push((event.organisation, self.cursor(), FactContent::Event(event)));
         }
@@ -297,22 +308,22 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
 /// an update no longer concerns are added to that event.
 #[must_use]
 pub fn without_repetitions(happened: Vec<StoredEvent>) -> Vec<StoredEvent> {
-    let mut told: Vec<StoredEvent> = Vec::new();
-    let mut places: HashMap<(EventSubjectKind, Id), usize> = HashMap::new();
+    let mut stored: Vec<StoredEvent> = Vec::new();
+    let mut indexes: HashMap<(EventSubjectKind, Id), usize> = HashMap::new();
     for event in happened {
-        let place = places.get(&(event.kind, event.subject)).copied();
-        match place.and_then(|place| told.get_mut(place)) {
+        let index = indexes.get(&(event.kind, event.subject)).copied();
+        match index.and_then(|index| stored.get_mut(index)) {
             Some(earlier) if event.act == EventAction::Updated => {
                 earlier.through = event.number;
                 earlier.former.extend(event.former);
             }
             _ => {
-                places.insert((event.kind, event.subject), told.len());
-                told.push(event);
+                indexes.insert((event.kind, event.subject), stored.len());
+                stored.push(event);
             }
         }
     }
-    told
+    stored
 }
 
 #[cfg(test)]

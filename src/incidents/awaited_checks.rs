@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::engine::aggregator::ServiceSnapshot;
-use crate::incidents::parents::{HAVE_THEY_LOOKED_MS, RequestedChecks};
+use crate::incidents::parents::{RECHECK_POLL_MS, RequestedChecks};
 use crate::model::outage::Outage;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::service_outline::ServiceOutline;
@@ -31,11 +31,11 @@ pub(super) struct AwaitedChecks {
 
 /// Reads the state of the checks that these services wait for, without locks.
 pub(super) async fn read_awaited_checks(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     services: &[ServiceKey],
     now: Timestamp,
 ) -> Result<AwaitedChecks, MainError> {
-    let main = announcer.databases.main.reader();
+    let main = router.databases.main.reader();
     let mut held = outages::of_services(main, services).await?;
     held.retain(|outage| outage.is_unreported() && outage.held_until.is_some());
     if held.is_empty() {
@@ -47,8 +47,8 @@ pub(super) async fn read_awaited_checks(
     let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
     let all = outlines::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
     let addresses: Vec<ServiceAddress> = all.iter().map(ServiceOutline::address).collect();
-    let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
-    let roster = &announcer.definer.roster;
+    let snapshots = router.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
+    let roster = &router.compiler.roster;
     let seen = all.iter().zip(snapshots).map(|(service, snapshot)| {
         let is_within_reach = service
             .settings
@@ -57,7 +57,7 @@ pub(super) async fn read_awaited_checks(
         (service.key, ObservedService::new(service, is_within_reach, snapshot))
     });
     let seen: HashMap<ServiceKey, ObservedService> = seen.collect();
-    let (mut looks, mut to_ask) = (AwaitedChecks::default(), BTreeMap::new());
+    let (mut awaited, mut to_ask) = (AwaitedChecks::default(), BTreeMap::new());
     for outage in held {
         let asked: Vec<&ObservedService> = match outage.is_unreachable() {
             true => seen.get(&outage.service).into_iter().collect(),
@@ -65,20 +65,20 @@ pub(super) async fn read_awaited_checks(
         };
         let wait = WaitingOutage { outage: &outage, asked, now };
         if wait.is_over_early() {
-            looks.cleared.insert(outage.service);
+            awaited.cleared.insert(outage.service);
         } else if wait.was_missed() {
-            looks.missed.insert(outage.service);
+            awaited.missed.insert(outage.service);
         }
         to_ask.extend(wait.to_ask_again().map(|address| (address.key, address)));
     }
-    Ok(AwaitedChecks { to_ask: RequestedChecks(to_ask.into_values().collect()), ..looks })
+    Ok(AwaitedChecks { to_ask: RequestedChecks(to_ask.into_values().collect()), ..awaited })
 }
 
 /// A service with its present state.
 struct ObservedService {
     address: ServiceAddress,
     /// True if it can be checked on request.
-    can_look: bool,
+    can_check: bool,
     /// True if it is not checked although it might be: it is paused, not configured, or all its locations are offline.
     is_blind: bool,
     snapshot: ServiceSnapshot,
@@ -88,19 +88,19 @@ impl ObservedService {
     fn new(service: &ServiceOutline, is_within_reach: bool, snapshot: ServiceSnapshot) -> Self {
         let is_probed = service.check_type.is_probed();
         let is_on = service.is_configured() && service.pause.is_none();
-        let can_look = is_probed && is_on && is_within_reach;
+        let can_check = is_probed && is_on && is_within_reach;
         let is_blind = !is_on || (is_probed && !is_within_reach);
-        Self { address: service.address(), can_look, is_blind, snapshot }
+        Self { address: service.address(), can_check, is_blind, snapshot }
     }
 
-    fn has_looked_since(&self, since: Timestamp) -> bool {
-        self.snapshot.last_check_at.is_some_and(|looked| looked > since)
+    fn has_checked_since(&self, since: Timestamp) -> bool {
+        self.snapshot.last_check_at.is_some_and(|checked_at| checked_at > since)
     }
 
     /// Returns true if every location has checked since then, and no other verdict is on its way. A check that began before the
     /// request may have finished before anything failed.
     fn is_sure_since(&self, since: Timestamp) -> bool {
-        self.snapshot.sure_since.is_some_and(|looked| looked > since)
+        self.snapshot.sure_since.is_some_and(|checked_at| checked_at > since)
     }
 }
 
@@ -127,28 +127,27 @@ impl WaitingOutage<'_> {
         let is_settled = |seen: &&ObservedService| match self.outage.is_unreachable() {
             true => is_sure(seen) && seen.snapshot.verdict != Verdict::Up,
             false if seen.is_blind => true,
-            false => (!seen.can_look || is_sure(seen)) && seen.snapshot.verdict != Verdict::Down,
+            false => (!seen.can_check || is_sure(seen)) && seen.snapshot.verdict != Verdict::Down,
         };
         self.ended_ms_ago().is_none() && self.asked.iter().all(is_settled)
     }
 
     /// Returns true if the program was not running at the end of the wait, and so requests may have been lost too.
     fn was_missed(&self) -> bool {
-        let mut able = self.asked.iter().filter(|seen| seen.can_look).peekable();
+        let mut able = self.asked.iter().filter(|seen| seen.can_check).peekable();
         let is_late = self.ended_ms_ago().is_some_and(|ms| ms > MISSED_MS);
-        is_late && able.peek().is_some() && able.all(|seen| !seen.has_looked_since(self.asked_at()))
+        is_late && able.peek().is_some() && able.all(|seen| !seen.has_checked_since(self.asked_at()))
     }
 
     /// Returns the services whose check is missing, from time to time during the wait.
     fn to_ask_again(&self) -> impl Iterator<Item = ServiceAddress> {
         let waited_ms = self.now.ms_since(self.asked_at());
-        let turn = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
-        let is_turn =
-            turn(waited_ms) > turn(waited_ms - HAVE_THEY_LOOKED_MS) && self.ended_ms_ago().is_none();
+        let period = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
+        let is_due = period(waited_ms) > period(waited_ms - RECHECK_POLL_MS) && self.ended_ms_ago().is_none();
         let silent = self
             .asked
             .iter()
-            .filter(move |seen| is_turn && seen.can_look && !seen.has_looked_since(self.asked_at()));
+            .filter(move |seen| is_due && seen.can_check && !seen.has_checked_since(self.asked_at()));
         silent.map(|seen| seen.address)
     }
 }
@@ -172,17 +171,17 @@ mod tests {
         Outage { unreachable_since, ..begun.mark_recheck_requested(at(100), at(110)) }
     }
 
-    /// Its newest check began at `looked`, and its verdict is sure since `sure`.
-    fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> ObservedService {
-        let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
+    /// Its newest check began at `checked_at`, and its verdict is sure since `sure`.
+    fn seen(verdict: Verdict, checked_at: i64, sure: Option<i64>) -> ObservedService {
+        let (last_check_at, sure_since) = (Some(at(checked_at)), sure.map(at));
         let snapshot = ServiceSnapshot { verdict, last_check_at, sure_since, ..ServiceSnapshot::default() };
         let address = ServiceAddress { id: Id::random(), key: 7 };
-        ObservedService { address, can_look: true, is_blind: false, snapshot }
+        ObservedService { address, can_check: true, is_blind: false, snapshot }
     }
 
     /// A service that reports itself, such as a heartbeat.
     fn reporting(verdict: Verdict) -> ObservedService {
-        ObservedService { can_look: false, ..seen(verdict, 99, None) }
+        ObservedService { can_check: false, ..seen(verdict, 99, None) }
     }
 
     /// A service that is paused, or whose locations are offline.
@@ -223,11 +222,11 @@ mod tests {
     #[case::it_is_never_checked(116, 99, false, false)]
     fn a_wait_that_ended_unnoticed_was_missed(
         #[case] now: i64,
-        #[case] looked: i64,
-        #[case] can_look: bool,
+        #[case] checked_at: i64,
+        #[case] can_check: bool,
         #[case] expected: bool,
     ) {
-        let seen = ObservedService { can_look, ..seen(Verdict::Up, looked, Some(looked)) };
+        let seen = ObservedService { can_check, ..seen(Verdict::Up, checked_at, Some(checked_at)) };
         let wait = WaitingOutage { outage: &outage(false), asked: vec![&seen], now: at(now) };
         assert_eq!(wait.was_missed(), expected);
     }
@@ -243,8 +242,11 @@ mod tests {
     #[rstest]
     #[case::it_has_been_checked(101, &[])]
     #[case::the_check_is_missing(99, &[102, 104, 106, 108])]
-    fn a_missing_check_is_requested_again_every_two_seconds(#[case] looked: i64, #[case] expected: &[i64]) {
-        let (outage, seen) = (outage(true), seen(Verdict::Down, looked, Some(looked)));
+    fn a_missing_check_is_requested_again_every_two_seconds(
+        #[case] checked_at: i64,
+        #[case] expected: &[i64],
+    ) {
+        let (outage, seen) = (outage(true), seen(Verdict::Down, checked_at, Some(checked_at)));
         let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
         let asks = moments.filter(|now| {
             let wait = WaitingOutage { outage: &outage, asked: vec![&seen], now: *now };

@@ -30,7 +30,7 @@ pub(super) async fn follow_changes(
     feed: &mut ChangeFeed,
     partitions: PartitionSet,
 ) -> Result<(), StoreError> {
-    let databases = &incidents.announcer.databases;
+    let databases = &incidents.router.databases;
     let missing = feed.take(databases.main.reader(), partitions).await?;
     if !missing.is_empty() {
         begin(incidents, feed, missing).await?;
@@ -56,7 +56,7 @@ async fn begin(
     feed: &ChangeFeed,
     missing: PartitionSet,
 ) -> Result<(), StoreError> {
-    let databases = &incidents.announcer.databases;
+    let databases = &incidents.router.databases;
     recovery::mark_missed_recoveries(databases, None).await?;
     let history = databases.history.reader();
     let position = history_feed::newest(history, missing).await?;
@@ -76,7 +76,7 @@ async fn begin(
     let owners = lock_owners(&transaction, &keys).await?;
     let known = in_trouble.iter().filter_map(|(service, kind, at)| {
         let begun = Outage::begun(*owners.get(service)?, *service, *kind, *at);
-        Some(Outage { told_at: Some(incidents.clock.now()), look_at: None, ..begun })
+        Some(Outage { reported_at: Some(incidents.clock.now()), evaluate_at: None, ..begun })
     });
     let known: Vec<Outage> = known.collect();
     outages::save(&transaction, &known).await?;
@@ -104,7 +104,7 @@ async fn apply_changes(
 ) -> Result<bool, MainError> {
     let touched: BTreeSet<ServiceKey> = next.changes.iter().map(|change| change.change.service).collect();
     let touched: Vec<ServiceKey> = touched.into_iter().collect();
-    let transaction = incidents.announcer.databases.main.begin().await?;
+    let transaction = incidents.router.databases.main.begin().await?;
     let owners = lock_owners(&transaction, &touched).await?;
     let before = outages::of_services_for_update(&transaction, &touched).await?;
     let mut after = before.clone();
@@ -144,7 +144,7 @@ async fn apply_changes(
     let recovered: Vec<RecoveredService> = recovered.collect();
     let in_others = mark_recovered(&transaction, &recovered, now).await?;
     // People may have added it to incidents that waited for it only.
-    outages::look_at_recovered_beside(&transaction, &in_others, now).await?;
+    outages::evaluate_recovered_beside(&transaction, &in_others, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }
@@ -152,7 +152,7 @@ async fn apply_changes(
     let reachable = outlines::by_keys(&transaction, &reachable).await?;
     transaction.commit().await?;
     feed.note_advanced(next);
-    reachable.iter().for_each(|service| incidents.announcer.engine.set_unreachable(service.address(), false));
-    asked.send_requests(&incidents.announcer).await;
+    reachable.iter().for_each(|service| incidents.router.engine.set_unreachable(service.address(), false));
+    asked.send_requests(&incidents.router).await;
     Ok(true)
 }

@@ -13,7 +13,7 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::dependency::Dependency;
 use crate::model::history::StoredCheck;
-use crate::model::incident::{AffectedService, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, IncidentTimelineEntry, WholeIncident};
 use crate::model::location::LocationCode;
 use crate::model::outage::Outage;
 use crate::model::outage_evidence::{LastFailure, OutageEvidence, PARENTS_MAX, SERVICES_MAX};
@@ -39,10 +39,10 @@ pub(super) struct CollectedEvidence(HashMap<ServiceKey, OutageEvidence>);
 
 /// Collects the evidence for outages that are in no incident yet, for the first services, as many as an incident shows.
 pub(super) async fn collect(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     among: &[ServiceKey],
 ) -> Result<CollectedEvidence, MainError> {
-    let main = announcer.databases.main.reader();
+    let main = router.databases.main.reader();
     let mut untold = outages::of_services(main, among).await?;
     untold.retain(Outage::is_unreported);
     untold.sort_by_key(|outage| (outage.began_at, outage.service));
@@ -54,7 +54,7 @@ pub(super) async fn collect(
     let known = outlines::by_keys(main, &keys).await?;
     let known: HashMap<ServiceKey, ServiceOutline> = known.into_iter().map(|one| (one.key, one)).collect();
     let parents = dependencies::of_services(main, &keys).await?;
-    let checks = checks_of(announcer, &untold, &known).await;
+    let checks = checks_of(router, &untold, &known).await;
     let found = untold.iter().filter_map(|outage| {
         let service = known.get(&outage.service)?;
         let checks = checks.get(&service.key).map_or(&[] as &[StoredCheck], Vec::as_slice);
@@ -62,7 +62,7 @@ pub(super) async fn collect(
             since: outage.began_at.ms(),
             target: service.target.clone(),
             depends_on: names(parents.get(&service.key).map_or(&[], Vec::as_slice)),
-            last_failure: LastFailure::from_checks(checks, |code| location_name(announcer, code)),
+            last_failure: LastFailure::from_checks(checks, |code| location_name(router, code)),
         };
         Some((service.key, evidence))
     });
@@ -71,7 +71,7 @@ pub(super) async fn collect(
 
 /// Returns the newest checks of these services; none when the history cannot be read in time.
 async fn checks_of(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     untold: &[Outage],
     known: &HashMap<ServiceKey, ServiceOutline>,
 ) -> HashMap<ServiceKey, Vec<StoredCheck>> {
@@ -82,7 +82,7 @@ async fn checks_of(
         WantedResults { service: outage.service, since: outage.began_at.plus_ms(-before_ms) }
     });
     let wanted: Vec<WantedResults> = wanted.collect();
-    match timeout(PATIENCE, newest_of_services(announcer.databases.history.reader(), &wanted)).await {
+    match timeout(PATIENCE, newest_of_services(router.databases.history.reader(), &wanted)).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => {
             tracing::warn!(%error, "cannot read the history; writing incidents without a reason");
@@ -107,20 +107,20 @@ fn names(parents: &[Dependency]) -> Vec<String> {
 }
 
 /// Returns the name of a location, or its code if it is unknown; `None` for pings, which come from no location.
-fn location_name(announcer: &ServiceRouter, code: &str) -> Option<String> {
+fn location_name(router: &ServiceRouter, code: &str) -> Option<String> {
     if code == LocationCode::push().as_str() {
         return None;
     }
-    let known = announcer.definer.roster.find(code);
+    let known = router.compiler.roster.find(code);
     Some(known.map_or_else(|| code.to_owned(), |known| known.location.name.clone()))
 }
 
 impl CollectedEvidence {
     /// Adds the evidence of these outages to the affected services of an incident, as far as there is room. Returns the services
     /// with new evidence.
-    pub(super) fn give_to(&self, affected: &mut [AffectedService], told: &[Outage]) -> Vec<ServiceKey> {
+    pub(super) fn give_to(&self, affected: &mut [AffectedService], outages: &[Outage]) -> Vec<ServiceKey> {
         let mut new: HashMap<ServiceKey, OutageEvidence> = HashMap::new();
-        for outage in told {
+        for outage in outages {
             if let Some(evidence) = self.0.get(&outage.service) {
                 let since = outage.began_at.ms();
                 new.insert(outage.service, OutageEvidence { since, ..evidence.clone() });
@@ -152,17 +152,17 @@ impl CollectedEvidence {
 /// new outages or known reasons.
 pub(super) fn internal_entry(
     whole: &WholeIncident,
-    (given, news): (&[ServiceKey], usize),
+    (given, impact_changes): (&[ServiceKey], usize),
     (organisation, now): (&Organisation, Timestamp),
-) -> Option<TimelineEntry> {
-    if news == 0 {
+) -> Option<IncidentTimelineEntry> {
+    if impact_changes == 0 {
         return None;
     }
     let reasons = whole.services.iter().filter_map(|row| {
         let evidence = row.evidence.as_deref().filter(|_| given.contains(&row.service))?;
         Some(OutageReason { service: &row.name, evidence, recovered_at: None, at: now.ms() })
     });
-    let message = reason::entry(&reasons.collect::<Vec<_>>(), news, organisation)?;
+    let message = reason::entry(&reasons.collect::<Vec<_>>(), impact_changes, organisation)?;
     let (status, created_at) = (whole.incident.status, now);
-    Some(TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
+    Some(IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
 }

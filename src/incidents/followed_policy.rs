@@ -12,22 +12,22 @@ use crate::store::{MainError, tags};
 
 /// Returns the policy of this incident; `None` when a person has created it, or no policy matches any more.
 pub(super) async fn policy_of<'a>(
-    desk: &IncidentContext<'a>,
+    context: &IncidentContext<'a>,
     incident: &WholeIncident,
 ) -> Result<Option<&'a IncidentPolicy>, MainError> {
     let Some(automation) = incident.automation else { return Ok(None) };
-    let own = desk.policies.iter().find(|policy| Some(policy.key) == automation.policy);
+    let own = context.policies.iter().find(|policy| Some(policy.key) == automation.policy);
     if own.is_some() {
         return Ok(own);
     }
     if incident.others > 0 {
-        let tags = excerpt::tags_of(desk.transaction, incident.incident.key).await?;
-        return Ok(first_match_of_any(desk.policies, &[tags]));
+        let tags = excerpt::tags_of(context.transaction, incident.incident.key).await?;
+        return Ok(first_match_of_any(context.policies, &[tags]));
     }
     let services: Vec<ServiceKey> = incident.services.iter().map(|affected| affected.service).collect();
-    let mut found = tags::of_services(desk.transaction, &services).await?;
+    let mut found = tags::of_services(context.transaction, &services).await?;
     let tags_of = |service| found.remove(&service).unwrap_or_default();
     let tags: Vec<Vec<i64>> =
         services.into_iter().map(tags_of).map(|tags| tags.iter().map(|tag| tag.row).collect()).collect();
-    Ok(first_match_of_any(desk.policies, &tags))
+    Ok(first_match_of_any(context.policies, &tags))
 }

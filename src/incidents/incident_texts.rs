@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::incident::{AffectedService, Impact, IncidentStatus, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, Impact, IncidentStatus, IncidentTimelineEntry, WholeIncident};
 use crate::model::incident_outages::ImpactChange;
 use crate::model::incident_policy::OutageKind;
 use crate::model::translated_text::TranslatedText;
@@ -17,7 +17,7 @@ use crate::texts::GeneratedText;
 /// The outages that were added to an incident at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutageNews {
-    pub(super) news: ImpactChange,
+    pub(super) impact: ImpactChange,
     pub(super) kind: OutageKind,
 }
 
@@ -61,17 +61,17 @@ pub fn worst_impact(services: &[AffectedService]) -> OutageKind {
 }
 
 /// Returns the trouble that the title names.
-pub(super) fn worst_kind(whole: &WholeIncident, heard: &[OutageNews]) -> OutageKind {
-    let heard = heard.iter().map(|heard| heard.kind).max();
+pub(super) fn worst_kind(whole: &WholeIncident, outage_news: &[OutageNews]) -> OutageKind {
+    let outage_news = outage_news.iter().map(|outage_news| outage_news.kind).max();
     match worst_impact(&whole.services) {
         OutageKind::Down => OutageKind::Down,
-        kind => heard.unwrap_or(kind),
+        kind => outage_news.unwrap_or(kind),
     }
 }
 
 /// Returns the first entry of an incident.
-pub(super) fn opened(heard: OutageNews, organisation: &Organisation) -> TranslatedText {
-    let text = match heard.kind {
+pub(super) fn opened(outage_news: OutageNews, organisation: &Organisation) -> TranslatedText {
+    let text = match outage_news.kind {
         OutageKind::Down => "opened-down",
         OutageKind::Degraded => "opened-degraded",
         OutageKind::Unstable => "opened-unstable",
@@ -80,15 +80,15 @@ pub(super) fn opened(heard: OutageNews, organisation: &Organisation) -> Translat
 }
 
 /// Returns the entries about added outages: one for each kind, for any number of services.
-pub(super) fn entries(heard: &[OutageNews], organisation: &Organisation) -> Vec<TranslatedText> {
-    let text = |heard: &OutageNews| match (heard.news, heard.kind) {
+pub(super) fn entries(outage_news: &[OutageNews], organisation: &Organisation) -> Vec<TranslatedText> {
+    let text = |outage_news: &OutageNews| match (outage_news.impact, outage_news.kind) {
         (ImpactChange::Joined, _) => Some("joined"),
         (ImpactChange::Relapsed, _) => Some("relapsed"),
         (ImpactChange::Worsened, _) => Some("worsened"),
         (ImpactChange::Nothing, OutageKind::Unstable) => Some("unstable"),
         (ImpactChange::Nothing, _) => None,
     };
-    let texts: BTreeSet<&'static str> = heard.iter().filter_map(text).collect();
+    let texts: BTreeSet<&'static str> = outage_news.iter().filter_map(text).collect();
     texts.into_iter().map(|text| GeneratedText::new(text).translated(organisation)).collect()
 }
 
@@ -103,6 +103,6 @@ pub(super) fn resolved(organisation: &Organisation) -> TranslatedText {
 }
 
 /// Creates an automatic entry, which subscribers receive if the incident is published.
-pub(super) fn entry(status: IncidentStatus, message: TranslatedText, at: Timestamp) -> TimelineEntry {
-    TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at }
+pub(super) fn entry(status: IncidentStatus, message: TranslatedText, at: Timestamp) -> IncidentTimelineEntry {
+    IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at }
 }

@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::incidents::context::IncidentContext;
 use crate::incidents::parents::{
-    HAVE_THEY_LOOKED_MS, ParentServices, RequestedChecks, STILL_SO_MS, begin_unreachable, end_unreachable,
+    ParentServices, RECHECK_POLL_MS, RequestedChecks, STILL_SO_MS, begin_unreachable, end_unreachable,
     request_own_check,
 };
 use crate::incidents::pending_incidents::{PendingIncident, PendingIncidents};
 use crate::model::group_key::GroupKey;
-use crate::model::incident_outages::ServiceOutage as News;
+use crate::model::incident_outages::ServiceOutage;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
@@ -40,7 +40,7 @@ pub(super) struct OutageDecisions {
 
 /// Handles these outages of one organisation.
 pub(super) async fn decide_outages(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     mut undecided: Vec<Outage>,
 ) -> Result<OutageDecisions, MainError> {
     let mut result = OutageDecisions::default();
@@ -49,8 +49,8 @@ pub(super) async fn decide_outages(
     }
     let before: HashMap<ServiceKey, Outage> = undecided.iter().map(|one| (one.service, *one)).collect();
     let keys: Vec<ServiceKey> = undecided.iter().map(|outage| outage.service).collect();
-    let mut facts = OutageContext::read(desk, &keys).await?;
-    undecided.sort_by_cached_key(|outage| (facts.start_of(desk, outage), outage.service));
+    let mut facts = OutageContext::read(context, &keys).await?;
+    undecided.sort_by_cached_key(|outage| (facts.start_of(context, outage), outage.service));
     facts.parents.propagate_unreachable(&undecided);
     let (mut drafts, mut waiting) = (PendingIncidents::of_services(keys), Vec::new());
     for outage in undecided {
@@ -58,22 +58,24 @@ pub(super) async fn decide_outages(
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
         if is_hidden && !outage.is_unreported() {
             // Its incident says unstable. Being down now is not its own trouble.
-            waiting.push(Outage { look_at: Some(desk.now.plus_ms(STILL_SO_MS)), ..outage });
+            waiting.push(Outage { evaluate_at: Some(context.now.plus_ms(STILL_SO_MS)), ..outage });
             continue;
         }
         if is_hidden || outage.is_unreachable() {
             let dependent = DependentOutage { outage, service, is_hidden };
-            waiting.push(decide_dependent(desk, &facts.parents, &mut result, dependent).await?);
+            waiting.push(decide_dependent(context, &facts.parents, &mut result, dependent).await?);
             continue;
         }
-        if desk.missed.contains(&outage.service) {
-            waiting.push(facts.parents.hold_for_parents(desk, outage, &mut result.asked).await?);
+        if context.missed.contains(&outage.service) {
+            waiting.push(facts.parents.hold_for_parents(context, outage, &mut result.asked).await?);
             continue;
         }
-        let outage = Outage { held_until: desk.held_until(&outage), ..outage };
-        let policy = first_match(desk.policies, &facts.tags_of(outage.service));
+        let outage = Outage { held_until: context.held_until(&outage), ..outage };
+        let policy = first_match(context.policies, &facts.tags_of(outage.service));
         let open = match outage.incident {
-            Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
+            Some(key) => {
+                drafts.load_stored(context, key).await?.filter(|draft| !draft.after.incident.is_resolved())
+            }
             None => None,
         };
         let circumstances = OutageCircumstances {
@@ -81,34 +83,35 @@ pub(super) async fn decide_outages(
             is_held_back: facts.held_back.contains(&outage.service),
             has_open_incident: open.is_some(),
         };
-        if let Some(ended) = recover_harmless(desk, &outage, circumstances, open.as_deref()) {
+        if let Some(ended) = recover_harmless(context, &outage, circumstances, open.as_deref()) {
             waiting.push(ended);
             continue;
         }
-        let judged = outage.judged(circumstances.rules, desk.now);
-        let (severity, policy) = match (judged.decide(circumstances, desk.now), policy) {
-            (OutageDecision::Tell(severity), Some(policy)) => (severity, policy),
-            (OutageDecision::Wait(look_at), _) => {
-                let soon = outage.held_until.map(|_| desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-                let look_at = look_at.into_iter().chain(soon).min();
-                waiting.push(Outage { look_at, ..outage });
+        let judged = outage.judged(circumstances.rules, context.now);
+        let (severity, policy) = match (judged.decide(circumstances, context.now), policy) {
+            (OutageDecision::Notify(severity), Some(policy)) => (severity, policy),
+            (OutageDecision::Wait(evaluate_at), _) => {
+                let soon = outage.held_until.map(|_| context.now.plus_ms(RECHECK_POLL_MS));
+                let evaluate_at = evaluate_at.into_iter().chain(soon).min();
+                waiting.push(Outage { evaluate_at, ..outage });
                 continue;
             }
-            (OutageDecision::Tell(_), None) => continue,
+            (OutageDecision::Notify(_), None) => continue,
         };
         let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
+        let (kind, began_at) = (judged.kind, judged.started_at(&policy.rules));
+        let service_outage = ServiceOutage { service, kind, began_at, severity };
         if let Some(draft) = open {
-            draft.add_outage(&told, judged);
+            draft.add_outage(&service_outage, judged);
         } else {
-            assign_incident(desk, &facts, &mut drafts, (policy, told, judged)).await?;
+            assign_incident(context, &facts, &mut drafts, (policy, service_outage, judged)).await?;
         }
     }
-    let told = drafts.store(desk).await?;
+    let reported = drafts.store(context).await?;
     let changed = waiting.iter().filter(|outage| before.get(&outage.service) != Some(outage));
-    outages::save(desk.transaction, changed.chain(&told)).await?;
-    result.written = told.len();
+    outages::save(context.transaction, changed.chain(&reported)).await?;
+    result.written = reported.len();
     Ok(result)
 }
 
@@ -122,66 +125,70 @@ struct DependentOutage {
 
 /// Handles a service behind others: it is unreachable while they are down, and until its next check after that.
 async fn decide_dependent(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     parents: &ParentServices,
     result: &mut OutageDecisions,
     DependentOutage { outage, service, is_hidden }: DependentOutage,
 ) -> Result<Outage, MainError> {
     let address = service.address();
-    let was_asked = outage.asked_at.is_some() && !desk.missed.contains(&outage.service);
-    let is_held = desk.held_until(&outage).is_some();
+    let was_asked = outage.asked_at.is_some() && !context.missed.contains(&outage.service);
+    let is_held = context.held_until(&outage).is_some();
     if !is_hidden && was_asked && !is_held {
         result.reachable.push(address);
-        return end_unreachable(desk, parents, outage, &mut result.asked).await;
+        return end_unreachable(context, parents, outage, &mut result.asked).await;
     }
     result.unreachable.push(address);
     if !outage.is_unreachable() {
-        return begin_unreachable(desk, outage).await;
+        return begin_unreachable(context, outage).await;
     }
     if is_hidden {
-        return Ok(outage.keep_unreachable(desk.now.plus_ms(STILL_SO_MS)));
+        return Ok(outage.keep_unreachable(context.now.plus_ms(STILL_SO_MS)));
     }
     if was_asked {
-        let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-        return Ok(Outage { look_at, ..outage });
+        let evaluate_at = Some(context.now.plus_ms(RECHECK_POLL_MS));
+        return Ok(Outage { evaluate_at, ..outage });
     }
     result.asked.add([address]);
-    Ok(request_own_check(desk, outage, &service))
+    Ok(request_own_check(context, outage, &service))
 }
 
 /// Handles the outage of a service that has recovered from its incident and is in trouble again without a policy that wants an
 /// incident: it counts as recovered, so that the incident can end. `None` for any other.
 fn recover_harmless(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     outage: &Outage,
     circumstances: OutageCircumstances<'_>,
     open: Option<&PendingIncident>,
 ) -> Option<Outage> {
     let recovered_at = open?.recovered_at(outage.service)?;
     let is_harmless = !circumstances.is_held_back && outage.is_unwanted(circumstances.rules);
-    let (told_at, recovered_at, look_at) = (Some(desk.now), Some(recovered_at), Some(desk.now));
-    is_harmless.then_some(Outage { told_at, recovered_at, look_at, ..*outage })
+    let (reported_at, recovered_at, evaluate_at) = (Some(context.now), Some(recovered_at), Some(context.now));
+    is_harmless.then_some(Outage { reported_at, recovered_at, evaluate_at, ..*outage })
 }
 
 /// Adds the outage to a related incident, or creates one for it.
 async fn assign_incident(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     facts: &OutageContext,
     drafts: &mut PendingIncidents,
-    (policy, told, outage): (&IncidentPolicy, News, Outage),
+    (policy, service_outage, outage): (&IncidentPolicy, ServiceOutage, Outage),
 ) -> Result<(), MainError> {
-    let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
-    let keys = facts.group_keys(policy, told.service.key);
+    let since = service_outage.began_at.plus_ms(-policy.rules.group_window_ms());
+    let keys = facts.group_keys(policy, service_outage.service.key);
     if drafts.is_first_search(policy.key) {
-        let found = group_keys::find(desk.transaction, policy, &facts.all_keys()).await?;
+        let found = group_keys::find(context.transaction, policy, &facts.all_keys()).await?;
         drafts.add_leads(policy.key, found);
     }
-    let place = match drafts.find(desk, (policy.key, &keys), since).await? {
-        Some(place) => place,
-        None => drafts.add(PendingIncident::new(desk, policy, &told)),
+    let index = match drafts.find(context, (policy.key, &keys), since).await? {
+        Some(index) => index,
+        None => drafts.add(PendingIncident::new(context, policy, &service_outage)),
     };
     // For every possible grouping: the policy may be changed or replaced.
-    drafts.add_outage_at(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
+    drafts.add_outage_at(
+        index,
+        (&service_outage, outage),
+        (policy.key, &facts.keys_of(service_outage.service.key)),
+    );
     Ok(())
 }
 
@@ -198,13 +205,13 @@ struct OutageContext {
 }
 
 impl OutageContext {
-    async fn read(desk: &IncidentContext<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
-        let found = outlines::by_keys(desk.transaction, keys).await?;
-        let mut held_back = covered(desk.transaction, keys).await?;
+    async fn read(context: &IncidentContext<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
+        let found = outlines::by_keys(context.transaction, keys).await?;
+        let mut held_back = covered(context.transaction, keys).await?;
         held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
         let services = found.into_iter().map(|service| (service.key, service)).collect();
-        let parents = ParentServices::read(desk.transaction, keys).await?;
-        let tags = tags::of_services(desk.transaction, keys).await?;
+        let parents = ParentServices::read(context.transaction, keys).await?;
+        let tags = tags::of_services(context.transaction, keys).await?;
         Ok(Self { services, held_back, parents, tags })
     }
 
@@ -214,8 +221,8 @@ impl OutageContext {
     }
 
     /// Returns the start of the trouble by the policy that matches the service.
-    fn start_of(&self, desk: &IncidentContext<'_>, outage: &Outage) -> Timestamp {
-        let policy = first_match(desk.policies, &self.tags_of(outage.service));
+    fn start_of(&self, context: &IncidentContext<'_>, outage: &Outage) -> Timestamp {
+        let policy = first_match(context.policies, &self.tags_of(outage.service));
         policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
     }
 
@@ -224,7 +231,7 @@ impl OutageContext {
         let tags = self.tags.get(&service).into_iter().flatten();
         let tags = tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key()));
         let mut keys: Vec<GroupKey> = tags.map(|tag| GroupKey::Tag(tag.row)).collect();
-        if policy.rules.group_by.looks_at_parents() {
+        if policy.rules.group_by.considers_parents() {
             keys.extend(self.parents.lineage(service).into_iter().map(GroupKey::Service));
         }
         keys

@@ -37,20 +37,20 @@ impl OutageWaker {
     /// Checks all waiting outages of these partitions, if a minute has passed.
     pub(super) async fn wake_if_due(
         &mut self,
-        announcer: &ServiceRouter,
+        router: &ServiceRouter,
         (partitions, now): (PartitionSet, Timestamp),
     ) -> Result<(), MainError> {
         if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
             return Ok(());
         }
-        let main = announcer.databases.main.reader();
+        let main = router.databases.main.reader();
         let (mut after, mut policies) = (ServiceKey::MIN, HashMap::new());
         loop {
             let resting = outages::resting(main, partitions, after, AT_ONCE).await?;
             let Some(last) = resting.last() else { break };
             after = last.service;
-            for (organisation, woken) in find_decidable(announcer, (&resting, now), &mut policies).await? {
-                wake(announcer, organisation, (&woken, now)).await?;
+            for (organisation, woken) in find_decidable(router, (&resting, now), &mut policies).await? {
+                wake(router, organisation, (&woken, now)).await?;
             }
         }
         self.last = Some(Instant::now());
@@ -60,11 +60,11 @@ impl OutageWaker {
 
 /// Returns those of these outages that can be decided now, by organisation.
 async fn find_decidable(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     (resting, now): (&[Outage], Timestamp),
     policies: &mut HashMap<i64, Vec<IncidentPolicy>>,
 ) -> Result<BTreeMap<i64, Vec<ServiceKey>>, MainError> {
-    let main = announcer.databases.main.reader();
+    let main = router.databases.main.reader();
     let keys: Vec<ServiceKey> = resting.iter().map(|outage| outage.service).collect();
     let mut held_back: HashSet<ServiceKey> = covered(main, &keys).await?;
     let stated = outlines::by_keys(main, &keys).await?;
@@ -91,14 +91,14 @@ async fn find_decidable(
 }
 
 async fn wake(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     organisation: i64,
     (woken, now): (&[ServiceKey], Timestamp),
 ) -> Result<(), MainError> {
-    let transaction = announcer.databases.main.begin().await?;
+    let transaction = router.databases.main.begin().await?;
     organisations::lock(&transaction, organisation).await?;
     woken.iter().for_each(|service| transaction.concerns(ChangeScope::Service(*service)));
-    outages::look_now(&transaction, woken, now).await?;
+    outages::evaluate_now(&transaction, woken, now).await?;
     transaction.commit().await?;
     Ok(())
 }

@@ -25,7 +25,7 @@ const PATIENCE_MAX_MS: i64 = 30_000;
 /// Milliseconds between two checks whether a service is still unreachable: people may change its dependencies.
 pub(super) const STILL_SO_MS: i64 = 30_000;
 /// Milliseconds between two polls for requested checks.
-pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
+pub(super) const RECHECK_POLL_MS: i64 = 300;
 
 /// The dependencies around some services, and which of them make others unreachable.
 #[derive(Debug, Default)]
@@ -78,12 +78,12 @@ impl ParentServices {
     /// Requests an immediate check of the service's dependencies, and lets its outage wait for them.
     pub(super) async fn hold_for_parents(
         &self,
-        desk: &IncidentContext<'_>,
+        context: &IncidentContext<'_>,
         outage: Outage,
         asked: &mut RequestedChecks,
     ) -> Result<Outage, MainError> {
-        let outage = ask_parents(desk.transaction, &self.graph, (outage, desk.now), asked).await?;
-        Ok(Outage { look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)), ..outage })
+        let outage = ask_parents(context.transaction, &self.graph, (outage, context.now), asked).await?;
+        Ok(Outage { evaluate_at: Some(context.now.plus_ms(RECHECK_POLL_MS)), ..outage })
     }
 }
 
@@ -97,8 +97,8 @@ impl RequestedChecks {
     }
 
     /// Requests the checks, on the nodes that watch them.
-    pub(super) async fn send_requests(self, announcer: &ServiceRouter) {
-        announcer.request_checks(&self.0).await;
+    pub(super) async fn send_requests(self, router: &ServiceRouter) {
+        router.request_checks(&self.0).await;
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) async fn note_changes(
     after.extend(outages::of_services_for_update(transaction, &others).await?);
     for child in children {
         if let Some(outage) = after.get_mut(&child).filter(|outage| outage.is_unreported()) {
-            outage.look_at = Some(now);
+            outage.evaluate_at = Some(now);
         }
     }
     Ok(asked)
@@ -166,28 +166,32 @@ fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
 
 /// Marks an outage as unreachable because of another one: the service's time counts for nothing from the start of its trouble.
 pub(super) async fn begin_unreachable(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     outage: Outage,
 ) -> Result<Outage, MainError> {
-    windows::open(desk.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
-    Ok(outage.unreachable(desk.now.plus_ms(STILL_SO_MS)))
+    windows::open(context.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
+    Ok(outage.unreachable(context.now.plus_ms(STILL_SO_MS)))
 }
 
 /// Handles the recovery of its dependencies: requests a check of the service itself, whose time counts for nothing until then;
 /// earlier results say nothing about it.
-pub(super) fn request_own_check(desk: &IncidentContext<'_>, outage: Outage, own: &ServiceOutline) -> Outage {
-    let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
-    let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-    Outage { look_at, ..outage.mark_recheck_requested(desk.now, held_until) }
+pub(super) fn request_own_check(
+    context: &IncidentContext<'_>,
+    outage: Outage,
+    own: &ServiceOutline,
+) -> Outage {
+    let held_until = context.now.plus_ms(patience_ms(std::iter::once(own)));
+    let evaluate_at = Some(context.now.plus_ms(RECHECK_POLL_MS));
+    Outage { evaluate_at, ..outage.mark_recheck_requested(context.now, held_until) }
 }
 
 /// Handles a failure after the requested check: the trouble is the service's own now, unless its dependency has failed again.
 pub(super) async fn end_unreachable(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     parents: &ParentServices,
     outage: Outage,
     asked: &mut RequestedChecks,
 ) -> Result<Outage, MainError> {
-    windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
-    parents.hold_for_parents(desk, outage.become_own_outage(desk.now), asked).await
+    windows::close_unreachable(context.transaction, outage.service, context.now).await?;
+    parents.hold_for_parents(context, outage.become_own_outage(context.now), asked).await
 }

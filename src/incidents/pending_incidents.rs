@@ -11,7 +11,7 @@ use crate::incidents::incident_texts::{self, OutageNews};
 use crate::lifecycle;
 use crate::model::automation::{AutomationState, EditedFields};
 use crate::model::group_key::GroupKey;
-use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
+use crate::model::incident::{Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry, WholeIncident};
 use crate::model::incident_outages::{ImpactChange, ServiceOutage};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
@@ -33,35 +33,39 @@ pub(super) struct PendingIncident {
     policy: Option<i64>,
     /// The time at which the last service was added.
     grown_at: Option<Timestamp>,
-    heard: Vec<OutageNews>,
+    outage_news: Vec<OutageNews>,
     /// The outages added to it.
     outages: Vec<Outage>,
     /// Group keys of added services that the database does not map to this incident yet.
     keys: BTreeSet<GroupKey>,
     /// The internal entry with the reasons.
-    reasons: Option<TimelineEntry>,
+    reasons: Option<IncidentTimelineEntry>,
 }
 
 impl PendingIncident {
     /// Creates an incident for this outage.
-    pub(super) fn new(desk: &IncidentContext<'_>, policy: &IncidentPolicy, told: &ServiceOutage) -> Self {
+    pub(super) fn new(
+        context: &IncidentContext<'_>,
+        policy: &IncidentPolicy,
+        service_outage: &ServiceOutage,
+    ) -> Self {
         let incident = Incident {
             key: 0,
             id: Id::random(),
-            organisation: desk.organisation.key,
+            organisation: context.organisation.key,
             // Written when the number of its services is known.
-            title: incident_texts::resolved(desk.organisation),
+            title: incident_texts::resolved(context.organisation),
             kind: IncidentKind::Standard,
             status: IncidentStatus::Investigating,
-            severity: told.severity,
+            severity: service_outage.severity,
             is_published: policy.rules.publish,
-            started_at: told.began_at,
+            started_at: service_outage.began_at,
             resolved_at: None,
             sla_counts_as_downtime: false,
             created_by: None,
             acknowledgement: None,
-            created_at: desk.now,
-            updated_at: desk.now,
+            created_at: context.now,
+            updated_at: context.now,
         };
         let automation = Some(AutomationState { policy: Some(policy.key), edited: EditedFields::default() });
         let after = WholeIncident {
@@ -84,17 +88,17 @@ impl PendingIncident {
 
     fn of(before: Option<WholeIncident>, after: WholeIncident, policy: Option<i64>) -> Self {
         let grown_at = after.services.iter().map(|affected| affected.added_at).max();
-        let (heard, outages, keys) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
+        let (outage_news, outages, keys) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { before, after, policy, grown_at, outage_news, outages, keys, reasons: None }
     }
 
-    pub(super) fn add_outage(&mut self, told: &ServiceOutage, outage: Outage) {
-        let news = self.after.apply_outage(told);
-        if news == ImpactChange::Joined {
-            let added_at = told.began_at.max(self.after.incident.started_at);
+    pub(super) fn add_outage(&mut self, service_outage: &ServiceOutage, outage: Outage) {
+        let impact = self.after.apply_outage(service_outage);
+        if impact == ImpactChange::Joined {
+            let added_at = service_outage.began_at.max(self.after.incident.started_at);
             self.grown_at = self.grown_at.max(Some(added_at));
         }
-        self.heard.push(OutageNews { news, kind: told.kind });
+        self.outage_news.push(OutageNews { impact, kind: service_outage.kind });
         self.outages.push(outage);
     }
 
@@ -109,58 +113,65 @@ impl PendingIncident {
     }
 
     /// Stores it; returns the added outages with their new state.
-    pub(super) async fn store(mut self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
-        self.write(desk);
+    pub(super) async fn store(mut self, context: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
+        self.write(context);
         match &self.before {
             Some(before) => {
-                lifecycle::incidents::save(desk.transaction, before, &self.after, desk.now).await?;
+                lifecycle::incidents::save(context.transaction, before, &self.after, context.now).await?;
             }
-            None => lifecycle::incidents::insert(desk.transaction, &mut self.after).await?,
+            None => lifecycle::incidents::insert(context.transaction, &mut self.after).await?,
         }
         if let Some(reasons) = &self.reasons {
-            lifecycle::incidents::add_reasons(desk.transaction, self.after.incident.key, reasons).await?;
+            lifecycle::incidents::add_reasons(context.transaction, self.after.incident.key, reasons).await?;
         }
         if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
             let keys: Vec<GroupKey> = self.keys.into_iter().collect();
-            group_keys::assign_keys(desk.transaction, (policy, self.after.incident.key), &keys).await?;
+            group_keys::assign_keys(context.transaction, (policy, self.after.incident.key), &keys).await?;
         }
         let incident = Some(self.after.incident.key);
-        Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, desk.now)).collect())
+        Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, context.now)).collect())
     }
 
     /// Writes title and timeline, as far as people have not.
-    fn write(&mut self, desk: &IncidentContext<'_>) {
+    fn write(&mut self, context: &IncidentContext<'_>) {
         let follows = self.after.follows_outages();
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
-        if is_title_ours && self.heard.iter().any(|heard| heard.news != ImpactChange::Nothing) {
-            let kind = incident_texts::worst_kind(&self.after, &self.heard);
-            self.after.incident.title = incident_texts::title_of(&self.after, kind, desk.organisation);
+        if is_title_ours
+            && self.outage_news.iter().any(|outage_news| outage_news.impact != ImpactChange::Nothing)
+        {
+            let kind = incident_texts::worst_kind(&self.after, &self.outage_news);
+            self.after.incident.title = incident_texts::title_of(&self.after, kind, context.organisation);
         }
         let status = match self.after.incident.status {
             // It is not over after all.
             IncidentStatus::Monitoring if follows => IncidentStatus::Investigating,
             status => status,
         };
-        let messages = match (&self.before, self.heard.first()) {
-            (None, Some(first)) => vec![incident_texts::opened(*first, desk.organisation)],
-            _ => incident_texts::entries(&self.heard, desk.organisation),
+        let messages = match (&self.before, self.outage_news.first()) {
+            (None, Some(first)) => vec![incident_texts::opened(*first, context.organisation)],
+            _ => incident_texts::entries(&self.outage_news, context.organisation),
         };
         for message in messages {
             let newest = self.after.updates.last();
-            if newest.is_none_or(|newest| !repeats(newest, (status, &message), desk.now)) {
-                self.after.post(incident_texts::entry(status, message, desk.now));
+            if newest.is_none_or(|newest| !repeats(newest, (status, &message), context.now)) {
+                self.after.post(incident_texts::entry(status, message, context.now));
             }
         }
-        let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
-        let news = self.heard.iter().filter(|heard| heard.news != ImpactChange::Nothing).count();
-        self.reasons = evidence::internal_entry(&self.after, (&given, news), (desk.organisation, desk.now));
+        let given = context.evidence.give_to(&mut self.after.services, &self.outages);
+        let impact_changes =
+            self.outage_news.iter().filter(|outage_news| outage_news.impact != ImpactChange::Nothing).count();
+        self.reasons = evidence::internal_entry(
+            &self.after,
+            (&given, impact_changes),
+            (context.organisation, context.now),
+        );
     }
 }
 
 /// Returns true if the newest entry of a timeline is equal, and no older than [`REPEATED_MS`]: a large outage arrives in many
 /// parts, each of which would be an entry.
 fn repeats(
-    newest: &TimelineEntry,
+    newest: &IncidentTimelineEntry,
     (status, message): (IncidentStatus, &TranslatedText),
     now: Timestamp,
 ) -> bool {
@@ -197,25 +208,29 @@ impl PendingIncidents {
     }
 
     /// Returns the stored incident with this key and its pending changes; `None` when it was deleted.
-    pub(super) async fn open(
+    pub(super) async fn load_stored(
         &mut self,
-        desk: &IncidentContext<'_>,
+        context: &IncidentContext<'_>,
         key: i64,
     ) -> Result<Option<&mut PendingIncident>, MainError> {
-        let place = self.place(desk, key).await?;
-        Ok(place.and_then(|place| self.drafts.get_mut(place)))
+        let index = self.draft_index(context, key).await?;
+        Ok(index.and_then(|index| self.drafts.get_mut(index)))
     }
 
-    async fn place(&mut self, desk: &IncidentContext<'_>, key: i64) -> Result<Option<usize>, MainError> {
-        if let Some(place) = self.by_key.get(&key) {
-            return Ok(Some(*place));
+    async fn draft_index(
+        &mut self,
+        context: &IncidentContext<'_>,
+        key: i64,
+    ) -> Result<Option<usize>, MainError> {
+        if let Some(index) = self.by_key.get(&key) {
+            return Ok(Some(*index));
         }
-        let stored = excerpt::of_key_for_update(desk.transaction, key, &self.services).await?;
+        let stored = excerpt::of_key_for_update(context.transaction, key, &self.services).await?;
         let Some(stored) = stored else { return Ok(None) };
-        let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
-        let place = self.add(PendingIncident::known(stored, policy));
-        self.by_key.insert(key, place);
-        Ok(Some(place))
+        let policy = policy_of(context, &stored).await?.map(|policy| policy.key);
+        let index = self.add(PendingIncident::known(stored, policy));
+        self.by_key.insert(key, index);
+        Ok(Some(index))
     }
 
     /// Returns true the first time, when the group keys of this policy have to be looked up.
@@ -234,19 +249,19 @@ impl PendingIncidents {
     /// Returns the index of an incident that follows the policy, has grown since then and accepts a service with these keys.
     pub(super) async fn find(
         &mut self,
-        desk: &IncidentContext<'_>,
+        context: &IncidentContext<'_>,
         (policy, keys): (i64, &[GroupKey]),
         since: Timestamp,
     ) -> Result<Option<usize>, MainError> {
         for key in keys {
             for lead in self.leads.get(&(policy, *key)).cloned().unwrap_or_default() {
-                let place = match lead {
-                    IncidentLead::Written(place) => Some(place),
-                    IncidentLead::Stored(incident) => self.place(desk, incident).await?,
+                let index = match lead {
+                    IncidentLead::Written(index) => Some(index),
+                    IncidentLead::Stored(incident) => self.draft_index(context, incident).await?,
                 };
-                let draft = place.and_then(|place| self.drafts.get(place));
+                let draft = index.and_then(|index| self.drafts.get(index));
                 if draft.is_some_and(|draft| draft.accepts_outage(policy, since)) {
-                    return Ok(place);
+                    return Ok(index);
                 }
             }
         }
@@ -262,32 +277,32 @@ impl PendingIncidents {
     /// Adds an outage to the incident at this index; the group keys of its service lead there from now on.
     pub(super) fn add_outage_at(
         &mut self,
-        place: usize,
-        (told, outage): (&ServiceOutage, Outage),
+        index: usize,
+        (service_outage, outage): (&ServiceOutage, Outage),
         (policy, keys): (i64, &[GroupKey]),
     ) {
-        let Some(draft) = self.drafts.get_mut(place) else { return };
-        draft.add_outage(told, outage);
+        let Some(draft) = self.drafts.get_mut(index) else { return };
+        draft.add_outage(service_outage, outage);
         let stored = draft.before.as_ref().map(|before| before.incident.key);
         for key in keys {
             let leads = self.leads.entry((policy, *key)).or_default();
             let is_here = |lead: &IncidentLead| match *lead {
-                IncidentLead::Written(known) => known == place,
+                IncidentLead::Written(known) => known == index,
                 IncidentLead::Stored(incident) => Some(incident) == stored,
             };
             if !leads.first().is_some_and(is_here) {
                 leads.retain(|lead| !is_here(lead));
-                leads.insert(0, IncidentLead::Written(place));
+                leads.insert(0, IncidentLead::Written(index));
                 draft.keys.insert(*key);
             }
         }
     }
 
     /// Stores those with changes; returns the outages added to them.
-    pub(super) async fn store(self, desk: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
+    pub(super) async fn store(self, context: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
-        let mut told = Vec::new();
-        for (place, mut draft) in drafts.into_iter().enumerate() {
+        let mut reported = Vec::new();
+        for (index, mut draft) in drafts.into_iter().enumerate() {
             if draft.outages.is_empty() {
                 continue;
             }
@@ -295,10 +310,10 @@ impl PendingIncidents {
             // A key leads to the incident that was changed last.
             draft.keys.retain(|key| {
                 let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
-                leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(place))
+                leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(index))
             });
-            told.extend(draft.store(desk).await?);
+            reported.extend(draft.store(context).await?);
         }
-        Ok(told)
+        Ok(reported)
     }
 }

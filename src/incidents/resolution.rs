@@ -25,15 +25,16 @@ const FORGOTTEN_AT_ONCE: u64 = 500;
 
 /// Settles the incidents of these outages, which are over or may be; returns the number of written ones.
 pub(super) async fn settle_incidents(
-    desk: &IncidentContext<'_>,
-    told: Vec<Outage>,
+    context: &IncidentContext<'_>,
+    reported: Vec<Outage>,
 ) -> Result<usize, MainError> {
     let mut written = 0;
     let (recovered, lasting): (Vec<Outage>, Vec<Outage>) =
-        told.into_iter().partition(|outage| outage.recovered_at.is_some());
+        reported.into_iter().partition(|outage| outage.recovered_at.is_some());
     // A lasting outage with an incident need not be considered before the next change.
-    let lasting: Vec<Outage> = lasting.into_iter().map(|outage| Outage { look_at: None, ..outage }).collect();
-    outages::save(desk.transaction, &lasting).await?;
+    let lasting: Vec<Outage> =
+        lasting.into_iter().map(|outage| Outage { evaluate_at: None, ..outage }).collect();
+    outages::save(context.transaction, &lasting).await?;
     let mut of_incidents: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
     let mut alone: Vec<ServiceKey> = Vec::new();
     for outage in recovered {
@@ -43,85 +44,85 @@ pub(super) async fn settle_incidents(
             None => alone.push(outage.service),
         }
     }
-    outages::forget(desk.transaction, &alone).await?;
+    outages::forget(context.transaction, &alone).await?;
     for (incident, services) in of_incidents {
-        written += usize::from(settle(desk, incident, &services).await?);
+        written += usize::from(settle(context, incident, &services).await?);
     }
     Ok(written)
 }
 
 /// Settles one incident, if everything works again; returns true if it was written. These services have just recovered from it,
 /// or wait for its end.
-async fn settle(desk: &IncidentContext<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
-    let later = desk.now.plus_ms(LATER_MS);
-    let Some(recovered_at) = incident_end::last_recovery(desk.transaction, key).await? else {
+async fn settle(context: &IncidentContext<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
+    let later = context.now.plus_ms(LATER_MS);
+    let Some(recovered_at) = incident_end::last_recovery(context.transaction, key).await? else {
         // The last recovery is handled at once; this covers the deletion of that service.
-        wait(desk, services, later).await?;
+        wait(context, services, later).await?;
         return Ok(false);
     };
-    let Some(stored) = excerpt::of_key_for_update(desk.transaction, key, &[]).await? else {
+    let Some(stored) = excerpt::of_key_for_update(context.transaction, key, &[]).await? else {
         return Ok(false);
     };
-    let last_recovery = excerpt::last_recovery(desk.transaction, key).await?;
+    let last_recovery = excerpt::last_recovery(context.transaction, key).await?;
     let recovered_at = last_recovery.max(Some(recovered_at)).unwrap_or(recovered_at);
-    let is_ours = stored.follows_outages() && !incident_end::is_any_failing(desk.transaction, key).await?;
-    let resolves_at = if is_ours { resolves_at(desk, &stored, recovered_at).await? } else { None };
+    let is_ours = stored.follows_outages() && !incident_end::is_any_failing(context.transaction, key).await?;
+    let resolves_at = if is_ours { resolves_at(context, &stored, recovered_at).await? } else { None };
     let mut changed = stored.clone();
     match resolves_at {
-        _ if stored.incident.is_resolved() => forget(desk, key).await?,
-        Some(at) if at <= desk.now => {
+        _ if stored.incident.is_resolved() => forget(context, key).await?,
+        Some(at) if at <= context.now => {
             let entry = incident_texts::entry(
                 IncidentStatus::Resolved,
-                incident_texts::resolved(desk.organisation),
-                desk.now,
+                incident_texts::resolved(context.organisation),
+                context.now,
             );
             changed.resolve(entry, recovered_at.max(changed.incident.started_at));
-            forget(desk, key).await?;
+            forget(context, key).await?;
         }
         resolves_at => {
             if is_ours {
-                start_monitoring(desk, &mut changed);
+                start_monitoring(context, &mut changed);
             }
             // A resolution by people, or another recovery, is noticed then.
-            wait(desk, services, resolves_at.unwrap_or(later)).await?;
+            wait(context, services, resolves_at.unwrap_or(later)).await?;
         }
     }
-    lifecycle::incidents::save(desk.transaction, &stored, &changed, desk.now).await?;
+    lifecycle::incidents::save(context.transaction, &stored, &changed, context.now).await?;
     Ok(changed != stored)
 }
 
-/// Lets the first of these outages be considered at `look_at`, the others much later: they wait for the same, and one of them
+/// Lets the first of these outages be considered at `evaluate_at`, the others much later: they wait for the same, and one of them
 /// is enough.
 async fn wait(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     services: &[ServiceKey],
-    look_at: Timestamp,
+    evaluate_at: Timestamp,
 ) -> Result<(), MainError> {
     let Some((first, others)) = services.split_first() else { return Ok(()) };
-    outages::postpone_recovered(desk.transaction, &[*first], look_at).await?;
-    outages::postpone_recovered(desk.transaction, others, look_at.plus_ms(RESTING_MS)).await
+    outages::postpone_recovered(context.transaction, &[*first], evaluate_at).await?;
+    outages::postpone_recovered(context.transaction, others, evaluate_at.plus_ms(RESTING_MS)).await
 }
 
 /// Deletes outages of a closed incident; if there are more than one transaction takes, the next one is considered now.
-async fn forget(desk: &IncidentContext<'_>, key: i64) -> Result<(), MainError> {
-    incident_end::forget_recovered(desk.transaction, key, (FORGOTTEN_AT_ONCE, desk.now)).await
+async fn forget(context: &IncidentContext<'_>, key: i64) -> Result<(), MainError> {
+    incident_end::forget_recovered(context.transaction, key, (FORGOTTEN_AT_ONCE, context.now)).await
 }
 
 /// Returns the time at which an incident is resolved that works since `recovered_at`; `None` = people resolve it. Without a
 /// policy the default policy applies.
 async fn resolves_at(
-    desk: &IncidentContext<'_>,
+    context: &IncidentContext<'_>,
     incident: &WholeIncident,
     recovered_at: Timestamp,
 ) -> Result<Option<Timestamp>, MainError> {
-    let policy = policy_of(desk, incident).await?;
+    let policy = policy_of(context, incident).await?;
     Ok(policy.map_or_else(IncidentRules::default, |policy| policy.rules.clone()).resolves_at(recovered_at))
 }
 
 /// Adds the entry that everything works again, once.
-fn start_monitoring(desk: &IncidentContext<'_>, incident: &mut WholeIncident) {
+fn start_monitoring(context: &IncidentContext<'_>, incident: &mut WholeIncident) {
     if incident.incident.status != IncidentStatus::Monitoring {
-        let message = incident_texts::monitoring(desk.organisation);
-        incident.post(incident_texts::entry(IncidentStatus::Monitoring, message, desk.now));
+        let message = incident_texts::monitoring(context.organisation);
+        incident.post(incident_texts::entry(IncidentStatus::Monitoring, message, context.now));
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn of_incident_change(
     let incident = &change.after.incident;
     if change.event().is_some() {
         audience.channels = channels(transaction, (incident.organisation, incident.id), change.at).await?;
-        audience.contacts = told_contacts(transaction, incident.organisation, &audience.channels).await?;
+        audience.contacts = notified_contacts(transaction, incident.organisation, &audience.channels).await?;
         read_messages(transaction, change, &mut audience.channels).await?;
     }
     if waits_for_acknowledgement(change.after) {
@@ -132,30 +132,34 @@ async fn read_messages(
     change: &IncidentTransition<'_>,
     channels: &mut [ChannelAudience],
 ) -> Result<(), MainError> {
-    let keys: BTreeSet<i64> =
-        channels.iter().flat_map(|told| [newest(told, change), batches(told, change)]).flatten().collect();
+    let keys: BTreeSet<i64> = channels
+        .iter()
+        .flat_map(|channel_audience| [newest(channel_audience, change), batches(channel_audience, change)])
+        .flatten()
+        .collect();
     let keys: Vec<i64> = keys.into_iter().collect();
     let messages = outbox::messages_of(transaction, &keys).await?;
-    for told in channels {
+    for channel_audience in channels {
         let severity = |key| Some((key, messages.get(&key)?.severity()?));
-        told.severities = newest(told, change).into_iter().filter_map(severity).collect();
+        channel_audience.severities =
+            newest(channel_audience, change).into_iter().filter_map(severity).collect();
         let batch = |key| Some(HeldBatch { key, message: messages.get(&key)?.clone() });
-        told.batches = batches(told, change).into_iter().filter_map(batch).collect();
+        channel_audience.batches = batches(channel_audience, change).into_iter().filter_map(batch).collect();
     }
     Ok(())
 }
 
 /// The newest message of each recipient of a channel, by its key, if the severity rises.
-fn newest(told: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
-    let recipients = told.recipients().into_iter().filter(|_| change.is_rise());
-    recipients.filter_map(|contact| told.newest(contact)).map(|written| written.key).collect()
+fn newest(channel_audience: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
+    let recipients = channel_audience.recipients().into_iter().filter(|_| change.is_rise());
+    recipients.filter_map(|contact| channel_audience.newest(contact)).map(|written| written.key).collect()
 }
 
 /// The held messages of a channel to which more services can be added, by their keys.
-fn batches(told: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
+fn batches(channel_audience: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
     let events = [NotificationEvent::IncidentServiceJoined, NotificationEvent::IncidentServiceRecovered];
-    let open = |contact| events.map(|event| told.open_batch(event, contact, change.at));
-    told.recipients().into_iter().flat_map(open).flatten().collect()
+    let open = |contact| events.map(|event| channel_audience.open_batch(event, contact, change.at));
+    channel_audience.recipients().into_iter().flat_map(open).flatten().collect()
 }
 
 async fn recent_messages(
@@ -171,16 +175,17 @@ async fn recent_messages(
 
 /// Contacts that escalation steps have notified of the incident: those that messages name, and all those of the
 /// organisation when one message was for several of them.
-async fn told_contacts(
+async fn notified_contacts(
     transaction: &Transaction,
     organisation: i64,
     channels: &[ChannelAudience],
 ) -> Result<Vec<Contact>, MainError> {
-    let steps = |told: &ChannelAudience| -> Vec<WrittenMessage> {
-        told.written.iter().filter(|written| written.is_step_or_end()).copied().collect()
+    let steps = |channel_audience: &ChannelAudience| -> Vec<WrittenMessage> {
+        channel_audience.written.iter().filter(|written| written.is_step_or_end()).copied().collect()
     };
-    let is_for_several = |told: &ChannelAudience| {
-        !told.channel.has_mailboxes() && steps(told).iter().any(|step| step.contact.is_none())
+    let is_for_several = |channel_audience: &ChannelAudience| {
+        !channel_audience.channel.has_mailboxes()
+            && steps(channel_audience).iter().any(|step| step.contact.is_none())
     };
     let mut contacts = if channels.iter().any(is_for_several) {
         contacts::all(transaction, organisation).await?

@@ -8,13 +8,13 @@ use crate::store::{MainError, Transaction, custom_domains};
 
 /// Stores the result of a check for the domain and for other claims of its name. `None`, and nothing stored, when the
 /// domain does not exist any more, or when the check was due and another one came first.
-pub async fn record_look(
+pub async fn record_check(
     transaction: &Transaction,
     domain: &CustomDomain,
-    look: DomainRecordsCheck,
+    check: DomainRecordsCheck,
 ) -> Result<Option<DomainCheckOutcome>, MainError> {
     let claims = custom_domains::claims_for_update(transaction, &domain.hostname).await?;
-    let Some(outcome) = apply_domain_check(claims, domain.key, look) else { return Ok(None) };
+    let Some(outcome) = apply_domain_check(claims, domain.key, check) else { return Ok(None) };
     for ended in &outcome.ended {
         custom_domains::update(transaction, ended).await?;
     }

@@ -43,13 +43,13 @@ pub async fn gather(
         organisation: organisation.name,
         subject: MessageSubject::Digest(digest(id, &gathered)),
     };
-    let place = DeliveryTarget {
+    let target = DeliveryTarget {
         organisation: channel.organisation,
         channel: channel.key,
         contact: None,
         hold: None,
     };
-    let delivery = Delivery { id, ..Delivery::written(message, place, now) };
+    let delivery = Delivery { id, ..Delivery::written(message, target, now) };
     let outgoing = OutgoingMessage { delivery, line: channel.line(None) };
     effects::carry_out(transaction, vec![LifecycleEffect::Enqueue(Box::new(outgoing))], now).await?;
     let keys: Vec<i64> = chosen.iter().map(|chosen| chosen.key).collect();

@@ -52,8 +52,8 @@ async fn people_of(
     let keys: Vec<i64> = step.schedules.iter().map(|schedule| schedule.key).collect();
     let schedules = schedules::with_keys(transaction, &keys).await?;
     let moment = TimeRange { from: now, to: now.plus_ms(1) };
-    let kept = rosters::of_schedules(transaction, schedules, moment).await?;
-    let on_duty = kept.iter().filter_map(|kept| kept.roster().on_duty(now)).map(|shift| shift.contact);
+    let stored = rosters::of_schedules(transaction, schedules, moment).await?;
+    let on_duty = stored.iter().filter_map(|stored| stored.roster().on_duty(now)).map(|shift| shift.contact);
     let on_duty: BTreeSet<i64> = on_duty.collect();
     let named = step.contacts.iter().map(|contact| contact.key);
     let all: BTreeSet<i64> = on_duty.iter().copied().chain(named).collect();

@@ -5,7 +5,7 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::{audience, effects};
-use crate::model::incident::{TimelineEntry, WholeIncident};
+use crate::model::incident::{IncidentTimelineEntry, WholeIncident};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::incident_effects::{deletion_effects, incident_effects};
 use crate::model::visibility::Visibility;
@@ -57,7 +57,7 @@ async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>
 pub async fn add_reasons(
     transaction: &Transaction,
     incident: i64,
-    entry: &TimelineEntry,
+    entry: &IncidentTimelineEntry,
 ) -> Result<(), MainError> {
     if !internal_timeline_size(transaction, incident).await?.has_room_for(&entry.message) {
         return Ok(());
@@ -68,11 +68,11 @@ pub async fn add_reasons(
 /// Deletes the visible incident with this id, with everything that belongs to it. `false` when there is none.
 pub async fn delete(
     transaction: &Transaction,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
     at: Timestamp,
 ) -> Result<bool, MainError> {
-    let Some(incident) = find(transaction, sight, id).await? else { return Ok(false) };
+    let Some(incident) = find(transaction, visibility, id).await? else { return Ok(false) };
     delete_all(transaction, incident.organisation, &[(incident.key, id)], at).await?;
     Ok(true)
 }

@@ -19,7 +19,7 @@ use crate::store::maintenances::{due, links};
 use crate::store::{MainError, Transaction};
 
 /// Time for which removed windows that are over are remembered, in milliseconds.
-const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
+const SKIPS_RETENTION_MS: i64 = 7 * crate::clock::DAY_MS;
 
 /// The outcome of planning a series.
 #[derive(Debug)]
@@ -41,14 +41,14 @@ pub async fn extend_series(
     let first = wanted.first().map(|window| window.start);
     let standing = occurrences::list_for_update(transaction, series.key, first).await?;
     let skips = occurrences::skips(transaction, series.key).await?;
-    let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_KEPT_MS);
+    let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_RETENTION_MS);
     let over: Vec<Timestamp> = over.filter(|skip| first.is_none_or(|first| *skip < first)).collect();
     if !over.is_empty() {
         occurrences::forget_skips(transaction, series.key, &over).await?;
     }
     let missing = missing(&wanted, &standing, &skips);
     let planned = create(transaction, &series, &missing, stamp).await?;
-    series_rows::update(transaction, &series.looked_at(stamp.at, &wanted)).await?;
+    series_rows::update(transaction, &series.mark_checked(stamp.at, &wanted)).await?;
     Ok(planned)
 }
 
@@ -82,7 +82,7 @@ pub async fn replan(
         touched.extend(of.follow(transaction, (*key, *window), stamp).await?);
     }
     touched.extend(create(transaction, &series, &plan.created, stamp).await?.touched);
-    let series = series.looked_at(stamp.at, &wanted);
+    let series = series.mark_checked(stamp.at, &wanted);
     series_rows::update(transaction, &series).await?;
     Ok((series, touched))
 }

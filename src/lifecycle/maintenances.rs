@@ -70,7 +70,7 @@ async fn release_outages(
     now: Timestamp,
 ) -> Result<(), MainError> {
     let covered = links::covered_by(transaction, maintenance).await?;
-    outages::look_now(transaction, &covered, now).await
+    outages::evaluate_now(transaction, &covered, now).await
 }
 
 /// Makes the maintenance cover exactly these services. Outages of services that it no longer covers become due at
@@ -87,7 +87,7 @@ pub async fn cover(
         let this = [maintenance];
         events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), &this, &former)
             .await?;
-        outages::look_now(transaction, &former, now).await?;
+        outages::evaluate_now(transaction, &former, now).await?;
     }
     links::cover(transaction, maintenance, services).await
 }
@@ -169,8 +169,8 @@ pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp)
         return Ok(false);
     };
     let shown = pages::that_show_maintenance(transaction, maintenance.key).await?;
-    let told = (now, owner.default_locale.as_str());
-    let effect = reminder_effect(&maintenance, due.reminder, told, &shown);
+    let moment = (now, owner.default_locale.as_str());
+    let effect = reminder_effect(&maintenance, due.reminder, moment, &shown);
     effects::carry_out(transaction, vec![effect], now).await?;
     Ok(true)
 }

@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::lifecycle::incidents::{delete_all, save_change};
 use crate::lifecycle::{maintenance_series, maintenances};
 use crate::model::event::{EventAction, EventSubjectKind};
-use crate::model::incident::{IncidentStatus, TimelineEntry};
+use crate::model::incident::{IncidentStatus, IncidentTimelineEntry};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::service::ServiceKey;
@@ -52,22 +52,22 @@ pub async fn settle_incidents(
     deletion: &ServiceDeletion<'_>,
 ) -> Result<IncidentCleanup, MainError> {
     let linked = linked_for_update(transaction, deletion.organisation, deletion.service).await?;
-    let (shared, lone): (Vec<LinkedIncident>, Vec<LinkedIncident>) =
+    let (shared, unshared): (Vec<LinkedIncident>, Vec<LinkedIncident>) =
         linked.iter().partition(|incident| incident.is_shared);
     let shared = keys(&shared);
     detach(transaction, &shared, deletion).await?;
-    outages::look_at_recovered(transaction, &shared, deletion.at).await?;
+    outages::evaluate_recovered(transaction, &shared, deletion.at).await?;
     if deletion.deletes_orphans {
-        let lone: Vec<(i64, Id)> = lone.iter().map(|incident| (incident.key, incident.id)).collect();
-        delete_all(transaction, deletion.organisation, &lone, deletion.at).await?;
+        let unshared: Vec<(i64, Id)> = unshared.iter().map(|incident| (incident.key, incident.id)).collect();
+        delete_all(transaction, deletion.organisation, &unshared, deletion.at).await?;
         return Ok(IncidentCleanup {
-            deleted: lone.len(),
+            deleted: unshared.len(),
             detached: shared.len(),
             ..IncidentCleanup::default()
         });
     }
     let (over, open): (Vec<LinkedIncident>, Vec<LinkedIncident>) =
-        lone.into_iter().partition(|incident| incident.is_resolved);
+        unshared.into_iter().partition(|incident| incident.is_resolved);
     for incident in &open {
         resolve(transaction, incident.key, deletion).await?;
     }
@@ -106,7 +106,7 @@ async fn resolve(
 ) -> Result<(), MainError> {
     let Some(before) = of_key_for_update(transaction, incident).await? else { return Ok(()) };
     let mut after = before.clone();
-    let entry = TimelineEntry {
+    let entry = IncidentTimelineEntry {
         id: Id::random(),
         status: IncidentStatus::Resolved,
         message: deletion.message.clone(),
@@ -149,21 +149,21 @@ pub async fn settle_maintenances(
     let keys = |some: &[&LinkedMaintenance]| -> Vec<i64> {
         some.iter().map(|linked| linked.maintenance.key).collect()
     };
-    let (shared, lone): (Vec<_>, Vec<_>) = linked.iter().partition(|linked| linked.is_shared);
+    let (shared, unshared): (Vec<_>, Vec<_>) = linked.iter().partition(|linked| linked.is_shared);
     let updated = (EventSubjectKind::Maintenance, EventAction::Updated);
     let mut cleanup = MaintenanceCleanup::default();
     if delete_orphaned {
-        let origins = lone.iter().filter_map(|linked| linked.maintenance.origin);
+        let origins = unshared.iter().filter_map(|linked| linked.maintenance.origin);
         let windows: Vec<_> = origins.map(|origin| (origin.series, origin.occurrence)).collect();
         // Their series do not create them again.
         occurrences::skip_all(transaction, &windows).await?;
         events::of_keys(transaction, updated, &keys(&shared), &[service]).await?;
-        maintenances::delete_all(transaction, &keys(&lone)).await?;
-        cleanup.deleted = lone.len();
+        maintenances::delete_all(transaction, &keys(&unshared)).await?;
+        cleanup.deleted = unshared.len();
     } else {
         let all: Vec<_> = linked.iter().collect();
         events::of_keys(transaction, updated, &keys(&all), &[service]).await?;
-        let open: Vec<_> = lone.into_iter().filter(|linked| is_open(&linked.maintenance)).collect();
+        let open: Vec<_> = unshared.into_iter().filter(|linked| is_open(&linked.maintenance)).collect();
         row_changes::cancel(transaction, &keys(&open), now).await?;
         cleanup.cancelled = open.len();
     }

@@ -96,12 +96,12 @@ fn is_allowed(address: &str) -> bool {
 }
 
 fn without(text: &str, cuts: &[Range<usize>]) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut remaining = String::with_capacity(text.len());
     let mut from = 0;
     for cut in cuts {
-        kept.push_str(text.get(from..cut.start).unwrap_or_default());
+        remaining.push_str(text.get(from..cut.start).unwrap_or_default());
         from = cut.end;
     }
-    kept.push_str(text.get(from..).unwrap_or_default());
-    kept
+    remaining.push_str(text.get(from..).unwrap_or_default());
+    remaining
 }

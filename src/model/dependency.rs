@@ -90,9 +90,9 @@ impl DependencyGraph {
             match next.pop() {
                 Some(parent) if ends.contains(&parent) => {}
                 Some(parent) => {
-                    if let Some(place) = way.iter().position(|known| *known == parent) {
+                    if let Some(index) = way.iter().position(|known| *known == parent) {
                         way.push(parent);
-                        return Some(way.split_off(place));
+                        return Some(way.split_off(index));
                     }
                     way.push(parent);
                     waiting.push(self.parents_of(parent).collect());

@@ -15,7 +15,7 @@ pub const TXT_VALUE_LENGTH: usize = 40;
 
 const MINUTE_MS: i64 = 60_000;
 /// Minutes after the domain was attached; after the last of them, hourly.
-const FIRST_LOOKS_MINUTES: [i64; 5] = [1, 2, 5, 10, 30];
+const FIRST_CHECKS_MINUTES: [i64; 5] = [1, 2, 5, 10, 30];
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// The longest time between two checks, in milliseconds. A check that is further away was planned before the clock
 /// was set back.
@@ -90,7 +90,7 @@ pub struct CustomDomain {
     /// The fault of its records; `None` before the first check and while active.
     pub problem: Option<DomainProblem>,
     /// The time of the next check; `None` = never.
-    pub next_look_at: Option<Timestamp>,
+    pub next_check_at: Option<Timestamp>,
     /// The time since which an active domain's records are wrong.
     pub wrong_since: Option<Timestamp>,
     /// The time at which a client last requested a check.
@@ -112,7 +112,7 @@ impl CustomDomain {
             txt_value: txt_value(),
             verified_at: None,
             problem: None,
-            next_look_at: Some(next_pending_look(now, now)),
+            next_check_at: Some(next_pending_check(now, now)),
             wrong_since: None,
             asked_at: None,
             created_at: now,
@@ -121,57 +121,57 @@ impl CustomDomain {
 
     /// The domain after a check, without regard to other claims of its name (see `claims`).
     #[must_use]
-    pub fn after_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
+    pub fn after_check(&self, records_state: DomainRecordsState, time: JudgedTime) -> Self {
         match self.status {
-            DomainStatus::PendingVerification => self.after_pending_check(sight, look),
-            DomainStatus::Active => self.after_active_check(sight, look),
+            DomainStatus::PendingVerification => self.after_pending_check(records_state, time),
+            DomainStatus::Active => self.after_active_check(records_state, time),
             DomainStatus::Failed => self.clone(),
         }
     }
 
-    fn after_pending_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
-        let now = look.at;
-        let next_look_at = Some(next_pending_look(self.created_at, now));
-        match sight {
+    fn after_pending_check(&self, records_state: DomainRecordsState, time: JudgedTime) -> Self {
+        let now = time.at;
+        let next_check_at = Some(next_pending_check(self.created_at, now));
+        match records_state {
             DomainRecordsState::Right => Self {
                 status: DomainStatus::Active,
                 verified_at: Some(now),
                 problem: None,
-                next_look_at: Some(now.plus_ms(DAY_MS)),
+                next_check_at: Some(now.plus_ms(DAY_MS)),
                 ..self.clone()
             },
-            DomainRecordsState::Wrong(_) if is_over(self.created_at, look) => {
+            DomainRecordsState::Wrong(_) if is_over(self.created_at, time) => {
                 self.failed(DomainProblem::VerificationTimeout)
             }
             DomainRecordsState::Wrong(problem) => {
-                Self { problem: Some(problem), next_look_at, ..self.clone() }
+                Self { problem: Some(problem), next_check_at, ..self.clone() }
             }
             // For its owner, a name that was never seen does not resolve; an earlier result stays.
             DomainRecordsState::Nothing => {
                 let problem = self.problem.or(Some(DomainProblem::NoRecords));
-                Self { problem, next_look_at, ..self.clone() }
+                Self { problem, next_check_at, ..self.clone() }
             }
         }
     }
 
-    fn after_active_check(&self, sight: DomainRecordsState, look: JudgedTime) -> Self {
-        let now = look.at;
+    fn after_active_check(&self, records_state: DomainRecordsState, time: JudgedTime) -> Self {
+        let now = time.at;
         let tomorrow = now.plus_ms(DAY_MS);
-        match sight {
+        match records_state {
             DomainRecordsState::Right => {
-                Self { wrong_since: None, next_look_at: Some(tomorrow), ..self.clone() }
+                Self { wrong_since: None, next_check_at: Some(tomorrow), ..self.clone() }
             }
             DomainRecordsState::Wrong(_) => {
                 // A time of the future was noted before the clock was set back.
-                let since = self.wrong_since.unwrap_or(look.best).min(look.best);
-                if is_over(since, look) {
+                let since = self.wrong_since.unwrap_or(time.best).min(time.best);
+                if is_over(since, time) {
                     return self.failed(DomainProblem::StaleTimeout);
                 }
                 let deadline = since.plus_ms(PATIENCE_MS);
-                let next_look_at = Some(if deadline > now { tomorrow.min(deadline) } else { tomorrow });
-                Self { wrong_since: Some(since), next_look_at, ..self.clone() }
+                let next_check_at = Some(if deadline > now { tomorrow.min(deadline) } else { tomorrow });
+                Self { wrong_since: Some(since), next_check_at, ..self.clone() }
             }
-            DomainRecordsState::Nothing => Self { next_look_at: Some(now.plus_ms(HOUR_MS)), ..self.clone() },
+            DomainRecordsState::Nothing => Self { next_check_at: Some(now.plus_ms(HOUR_MS)), ..self.clone() },
         }
     }
 
@@ -180,7 +180,7 @@ impl CustomDomain {
             status: DomainStatus::Failed,
             verified_at: None,
             problem: Some(problem),
-            next_look_at: None,
+            next_check_at: None,
             wrong_since: None,
             ..self.clone()
         }
@@ -202,13 +202,13 @@ const fn is_over(since: Timestamp, now: JudgedTime) -> bool {
 }
 
 /// The time of the next check of a domain that waits for its records.
-fn next_pending_look(created_at: Timestamp, now: Timestamp) -> Timestamp {
+fn next_pending_check(created_at: Timestamp, now: Timestamp) -> Timestamp {
     // A domain that was attached before the clock was set back counts as new.
     let created_at = created_at.min(now);
     let deadline = created_at.plus_ms(PATIENCE_MS);
-    let mut first = FIRST_LOOKS_MINUTES.into_iter().map(|minutes| created_at.plus_ms(minutes * MINUTE_MS));
+    let mut first = FIRST_CHECKS_MINUTES.into_iter().map(|minutes| created_at.plus_ms(minutes * MINUTE_MS));
     let next = first.find(|at| *at > now).unwrap_or_else(|| {
-        let hours_from = created_at.plus_ms(FIRST_LOOKS_MINUTES[FIRST_LOOKS_MINUTES.len() - 1] * MINUTE_MS);
+        let hours_from = created_at.plus_ms(FIRST_CHECKS_MINUTES[FIRST_CHECKS_MINUTES.len() - 1] * MINUTE_MS);
         let past_hours = now.ms_since(hours_from) / HOUR_MS;
         hours_from.plus_ms((past_hours + 1) * HOUR_MS)
     });

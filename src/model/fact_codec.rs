@@ -327,13 +327,13 @@ mod tests {
         fn a_damaged_byte_costs_one_fact_at_most(
             checks in any_checks(),
             changes in any_changes(),
-            place in any::<proptest::sample::Index>(),
+            index in any::<proptest::sample::Index>(),
             mask in 1_u8..,
         ) {
             let mut bytes = Vec::new();
             encode(&checks, &changes, &mut bytes);
             prop_assume!(!bytes.is_empty());
-            let at = place.index(bytes.len());
+            let at = index.index(bytes.len());
             bytes[at] ^= mask;
             let (found, lost_bytes) = read(&bytes);
             let written = all(checks, changes);

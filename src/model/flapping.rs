@@ -13,15 +13,15 @@ use crate::model::status_rules::{CHANGES, FlappingRule, MINUTES};
 /// The transitions of a service, as far as they decide, and whether it flaps. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlappingState {
-    turns: VecDeque<Timestamp>,
+    transitions: VecDeque<Timestamp>,
     is_flapping: bool,
     /// The last recorded start or end; they are recorded in the order of their times.
-    told_at: Option<Timestamp>,
+    recorded_at: Option<Timestamp>,
 }
 
 /// Returns true if this change of the status is a transition.
 #[must_use]
-pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
+pub const fn is_transition(from: MeasuredStatus, to: MeasuredStatus) -> bool {
     const fn is_bad(status: MeasuredStatus) -> bool {
         matches!(status, MeasuredStatus::Degraded | MeasuredStatus::Down)
     }
@@ -31,8 +31,8 @@ pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
 impl FlappingState {
     /// Restores earlier flapping: the transitions, oldest first, and whether they had made it flap.
     #[must_use]
-    pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
-        Self { turns: turns.into_iter().collect(), is_flapping, told_at: None }
+    pub fn resumed(transitions: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
+        Self { transitions: transitions.into_iter().collect(), is_flapping, recorded_at: None }
     }
 
     /// True while the service flaps.
@@ -44,11 +44,12 @@ impl FlappingState {
     /// Takes in a transition, none older than those before; returns the moment from which on the service flaps, if it
     /// starts to.
     pub fn note_transition(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
-        self.turns.push_back(at);
+        self.transitions.push_back(at);
         // The newest `changes` and one more decide.
-        let needless = self.turns.len().saturating_sub(usize::from(rule.changes) + 1);
-        self.turns.drain(..needless);
-        let in_window = self.turns.iter().filter(|turn| at.ms_since(**turn) < rule.window_ms()).count();
+        let needless = self.transitions.len().saturating_sub(usize::from(rule.changes) + 1);
+        self.transitions.drain(..needless);
+        let in_window =
+            self.transitions.iter().filter(|transition| at.ms_since(**transition) < rule.window_ms()).count();
         let begins = !self.is_flapping && rule.changes > 0 && in_window > usize::from(rule.changes);
         self.is_flapping |= begins;
         begins.then(|| self.note_report_time(at))
@@ -57,7 +58,7 @@ impl FlappingState {
     /// Returns the moment at which it is over if no further transition comes; `None` while the service does not flap.
     #[must_use]
     pub fn settles_at(&self, rule: FlappingRule) -> Option<Timestamp> {
-        let newest = self.turns.back().copied().max(self.told_at).unwrap_or_default();
+        let newest = self.transitions.back().copied().max(self.recorded_at).unwrap_or_default();
         self.is_flapping.then(|| self.lasts_until(rule).unwrap_or(newest))
     }
 
@@ -65,33 +66,35 @@ impl FlappingState {
     /// off.
     fn lasts_until(&self, rule: FlappingRule) -> Option<Timestamp> {
         // It lasts while one more than half of `changes` are in the window: as long as this one is.
-        let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
-        let until = self.turns.get(last)?.plus_ms(rule.window_ms());
+        let last = self.transitions.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
+        let until = self.transitions.get(last)?.plus_ms(rule.window_ms());
         (rule.changes > 0).then_some(until)
     }
 
     /// Drops transitions that are too old at `now`, and detects the end of flapping; returns the moment of the end.
     pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
         let until = self.lasts_until(rule).unwrap_or(now);
-        self.turns.retain(|turn| now.ms_since(*turn) < rule.window_ms());
+        self.transitions.retain(|transition| now.ms_since(*transition) < rule.window_ms());
         let is_over = self.is_flapping && until <= now;
         self.is_flapping &= !is_over;
         is_over.then(|| self.note_report_time(until))
     }
 
     fn note_report_time(&mut self, at: Timestamp) -> Timestamp {
-        let at = self.told_at.map_or(at, |before| at.max(before.plus_ms(1)));
-        self.told_at = Some(at);
+        let at = self.recorded_at.map_or(at, |before| at.max(before.plus_ms(1)));
+        self.recorded_at = Some(at);
         at
     }
 
     /// Takes in a transition without judging it by a rule.
     pub fn remember(&mut self, at: Timestamp) {
-        self.turns.push_back(at);
+        self.transitions.push_back(at);
         let window = FlappingRule { changes: *CHANGES.end(), minutes: *MINUTES.end() }.window_ms();
         let most = usize::from(*CHANGES.end()) + 1;
-        while self.turns.len() > most || self.turns.front().is_some_and(|turn| at.ms_since(*turn) >= window) {
-            self.turns.pop_front();
+        while self.transitions.len() > most
+            || self.transitions.front().is_some_and(|transition| at.ms_since(*transition) >= window)
+        {
+            self.transitions.pop_front();
         }
     }
 
@@ -108,19 +111,19 @@ impl FlappingState {
     /// True if nothing need be remembered at `now`.
     #[must_use]
     pub fn is_idle(&self, rule: FlappingRule, now: Timestamp) -> bool {
-        let newest = self.turns.back().copied().max(self.told_at);
+        let newest = self.transitions.back().copied().max(self.recorded_at);
         !self.is_flapping && newest.is_none_or(|at| now.ms_since(at) >= rule.window_ms())
     }
 
     /// Moves the times by a step of the wall clock that was set back.
     pub fn shift(&mut self, jump_ms: i64) {
-        self.turns.iter_mut().chain(&mut self.told_at).for_each(|at| *at = at.plus_ms(jump_ms));
+        self.transitions.iter_mut().chain(&mut self.recorded_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }
 
     /// The same without transitions after `until`, which were recorded under a clock that was wrong.
     #[must_use]
     pub fn until(mut self, until: Timestamp) -> Self {
-        self.turns.retain(|turn| *turn <= until);
+        self.transitions.retain(|transition| *transition <= until);
         self
     }
 }
@@ -132,9 +135,12 @@ mod tests {
     use super::*;
 
     /// Counts all past transitions again each time.
-    fn naive(rule: FlappingRule, turns: &[i64], was_flapping: bool, now: i64) -> bool {
+    fn naive(rule: FlappingRule, transitions: &[i64], was_flapping: bool, now: i64) -> bool {
         let window = i64::from(rule.minutes) * 60_000;
-        let count = turns.iter().filter(|turn| **turn <= now && now - **turn < window).count();
+        let count = transitions
+            .iter()
+            .filter(|transition| **transition <= now && now - **transition < window)
+            .count();
         match was_flapping {
             _ if rule.changes == 0 => false,
             true => count > usize::from(rule.changes) / 2,
@@ -150,19 +156,19 @@ mod tests {
             steps in prop::collection::vec((0_i64..60_000, prop::bool::weighted(0.8)), 1..200),
         ) {
             let rule = FlappingRule { changes, minutes };
-            let (mut flapping, mut turns, mut expected, mut now) = (FlappingState::default(), Vec::new(), false, 0);
-            for (wait_ms, is_turn) in steps {
+            let (mut flapping, mut transitions, mut expected, mut now) = (FlappingState::default(), Vec::new(), false, 0);
+            for (wait_ms, is_transition) in steps {
                 let before = now;
                 now += wait_ms + 1;
                 // The moment at which it ends lies between two checks: there a transition leaves the window.
                 let window_ms = i64::from(minutes) * 60_000;
-                let ends = turns.iter().map(|turn| turn + window_ms).filter(|end| (before..=now).contains(end));
-                let ended = ends.filter(|at| expected && !naive(rule, &turns, true, *at)).min();
+                let ends = transitions.iter().map(|transition| transition + window_ms).filter(|end| (before..=now).contains(end));
+                let ended = ends.filter(|at| expected && !naive(rule, &transitions, true, *at)).min();
                 expected &= ended.is_none();
                 prop_assert_eq!(flapping.settle(rule, Timestamp::from_ms(now)).map(Timestamp::ms), ended);
-                if is_turn {
-                    turns.push(now);
-                    let begins = !expected && naive(rule, &turns, false, now);
+                if is_transition {
+                    transitions.push(now);
+                    let begins = !expected && naive(rule, &transitions, false, now);
                     expected |= begins;
                     let began_at = flapping.note_transition(rule, Timestamp::from_ms(now)).map(Timestamp::ms);
                     prop_assert_eq!(began_at, begins.then_some(now));
@@ -173,7 +179,7 @@ mod tests {
                 }
                 // A process that starts again knows the turns of the window.
                 let window = Timestamp::from_ms(now - window_ms);
-                let known = turns.iter().map(|turn| Timestamp::from_ms(*turn)).filter(|turn| *turn > window);
+                let known = transitions.iter().map(|transition| Timestamp::from_ms(*transition)).filter(|transition| *transition > window);
                 flapping = FlappingState::resumed(known, flapping.is_flapping());
             }
         }
@@ -182,12 +188,12 @@ mod tests {
     #[test]
     fn gaps_and_pauses_are_not_transitions() {
         use MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
-        let turns = [(Up, Down), (Up, Degraded), (Down, Up), (Degraded, Up)];
+        let transitions = [(Up, Down), (Up, Degraded), (Down, Up), (Degraded, Up)];
         for from in MeasuredStatus::ALL {
             for to in MeasuredStatus::ALL {
-                assert_eq!(is_turn(from, to), turns.contains(&(from, to)), "{from} to {to}");
+                assert_eq!(is_transition(from, to), transitions.contains(&(from, to)), "{from} to {to}");
             }
         }
-        assert!(!is_turn(Up, NoData) && !is_turn(Unknown, Down));
+        assert!(!is_transition(Up, NoData) && !is_transition(Unknown, Down));
     }
 }

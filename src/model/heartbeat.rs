@@ -131,7 +131,7 @@ pub struct Heartbeat {
     awaited: Option<AwaitedPeriod>,
     /// The time of the newest entry of the history.
     last_entry_at: Option<Timestamp>,
-    course: StatusTracker,
+    tracker: StatusTracker,
 }
 
 impl Heartbeat {
@@ -148,14 +148,14 @@ impl Heartbeat {
         let ResumedMemory { votes, line, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
-        let told = newest.filter(|vote| vote.status == CheckStatus::Up);
-        let told = told.map(|vote| HeartbeatPing { at: vote.checked_at, has_failed: false });
+        let last_up = newest.filter(|vote| vote.status == CheckStatus::Up);
+        let last_up = last_up.map(|vote| HeartbeatPing { at: vote.checked_at, has_failed: false });
         let stored = plan.stored;
         plan.stored = stored.until(now);
-        plan.stored.last = newer(plan.stored.last, told);
+        plan.stored.last = newer(plan.stored.last, last_up);
         let last_entry_at = newest.map(|vote| vote.checked_at);
-        let course = StatusTracker::new(line, flapping, plan.flapping);
-        let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, course, plan };
+        let tracker = StatusTracker::new(line, flapping, plan.flapping);
+        let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, tracker, plan };
         let mut effects: Vec<WatchEffect> = changes.into_iter().map(WatchEffect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
         // A ping of the future has been recorded there.
@@ -166,8 +166,8 @@ impl Heartbeat {
             heartbeat.record_ping(ping, &mut effects);
         }
         heartbeat.skip_recorded_deadlines();
-        let heard = absences.iter().filter(|absence| !absence.is_doubt);
-        let judged_until = heard.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
+        let certain = absences.iter().filter(|absence| !absence.is_doubt);
+        let judged_until = certain.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
         effects.extend(heartbeat.judge_until(now, ListeningHistory { absences, judged_until }));
         (heartbeat, effects)
     }
@@ -184,7 +184,7 @@ impl Heartbeat {
         let mut effects = self.wake(now, absences);
         let has_same_times = last == self.plan.stored.last && self.plan.has_same_times(&plan);
         self.plan = HeartbeatPlan { stored: StoredPings { last, ..stored }, ..plan };
-        self.course.judge_by(self.plan.flapping);
+        self.tracker.judge_by(self.plan.flapping);
         if !has_same_times {
             self.awaited = self.plan.first_period();
         }
@@ -216,7 +216,7 @@ impl Heartbeat {
 
     fn judge_until(&mut self, now: Timestamp, hearing: ListeningHistory<'_>) -> Vec<WatchEffect> {
         let mut effects: Vec<WatchEffect> =
-            self.course.settle(now).map(WatchEffect::Change).into_iter().collect();
+            self.tracker.settle(now).map(WatchEffect::Change).into_iter().collect();
         let Some(awaited) = self.awaited.filter(|awaited| awaited.deadline <= now) else { return effects };
         let OverdueDeadlines { next, unheard_at, missed_at } =
             judge(self.plan.terms(), awaited, hearing, now);
@@ -232,8 +232,8 @@ impl Heartbeat {
 
     /// Nothing is known from `at` on.
     fn mark_unknown(&mut self, at: Timestamp, effects: &mut Vec<WatchEffect>) {
-        if self.course.status().verdict() != Verdict::Unknown {
-            let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, at);
+        if self.tracker.status().verdict() != Verdict::Unknown {
+            let gap = self.tracker.change_to(MeasuredStatus::NoData, ChangeCause::Gap, at);
             effects.extend(gap.map(WatchEffect::Change));
         }
     }
@@ -247,7 +247,7 @@ impl Heartbeat {
         let failure = CheckFailure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
         self.record(HeartbeatRecord { due_at: deadline, made_at: at, failure: Some(failure) }, effects);
         effects.extend(
-            self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(WatchEffect::Change),
+            self.tracker.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(WatchEffect::Change),
         );
     }
 
@@ -255,7 +255,7 @@ impl Heartbeat {
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[ListeningGap]) -> Vec<WatchEffect> {
         let mut effects = self.wake(now, absences);
         self.awaited = None;
-        effects.extend(self.course.end(cause, now).map(WatchEffect::Change));
+        effects.extend(self.tracker.end(cause, now).map(WatchEffect::Change));
         effects
     }
 
@@ -282,22 +282,22 @@ impl Heartbeat {
             ping.at = ping.at.plus_ms(jump_ms);
         }
         let before = now.plus_ms(-jump_ms);
-        let status = self.course.status();
+        let status = self.tracker.status();
         if jump_ms < 0 {
-            return self.course.set_back(jump_ms, now);
+            return self.tracker.set_back(jump_ms, now);
         }
         if status.verdict() == Verdict::Unknown {
             return Vec::new();
         }
         // No ping could be received in the skipped time.
-        let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
-        gap.chain(self.course.change_to(status, ChangeCause::Votes, now)).collect()
+        let gap = self.tracker.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
+        gap.chain(self.tracker.change_to(status, ChangeCause::Votes, now)).collect()
     }
 
     /// Returns the time of the next call of [`Self::wake`]: a deadline passes, or flapping is over.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        [self.deadline(), self.course.settles_at()].into_iter().flatten().min()
+        [self.deadline(), self.tracker.settles_at()].into_iter().flatten().min()
     }
 
     /// Returns true if the maximum number of periods in a row were no data, so that the next one is judged in any
@@ -320,7 +320,7 @@ impl Heartbeat {
     /// Returns the verdict of the pings.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
-        self.course.status().verdict()
+        self.tracker.status().verdict()
     }
 
     fn record_ping(&mut self, ping: HeartbeatPing, effects: &mut Vec<WatchEffect>) {
@@ -337,8 +337,9 @@ impl Heartbeat {
         );
         if is_newest {
             let verdict = if ping.has_failed { MeasuredStatus::Down } else { MeasuredStatus::Up };
-            effects
-                .extend(self.course.change_to(verdict, ChangeCause::Votes, ping.at).map(WatchEffect::Change));
+            effects.extend(
+                self.tracker.change_to(verdict, ChangeCause::Votes, ping.at).map(WatchEffect::Change),
+            );
         }
     }
 
@@ -358,7 +359,7 @@ impl Heartbeat {
     /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result
     /// would have ended the `up` that started before it.
     fn is_unjudged(&self) -> bool {
-        let since = self.course.line().since();
+        let since = self.tracker.line().since();
         self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline())
     }
 

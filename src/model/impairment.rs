@@ -18,7 +18,7 @@ pub const FRESH_MS: u64 = 1_000;
 pub struct ImpairmentDetector<K> {
     references: Vec<ReferenceState<K>>,
     /// Start of the newest probe of the references.
-    looked_ms: Option<u64>,
+    checked_ms: Option<u64>,
     standing: ImpairmentState,
     /// Time at which the location was last found to be well after it had been impaired.
     recovered_ms: Option<u64>,
@@ -85,7 +85,7 @@ pub enum FailureJudgement {
 
 impl<K: Clone + PartialEq> Default for ImpairmentDetector<K> {
     fn default() -> Self {
-        Self { references: Vec::new(), looked_ms: None, standing: ImpairmentState::Well, recovered_ms: None }
+        Self { references: Vec::new(), checked_ms: None, standing: ImpairmentState::Well, recovered_ms: None }
     }
 }
 
@@ -128,8 +128,8 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
 
     /// Returns the start of the newest probe.
     #[must_use]
-    pub const fn looked_ms(&self) -> Option<u64> {
-        self.looked_ms
+    pub const fn checked_ms(&self) -> Option<u64> {
+        self.checked_ms
     }
 
     /// Takes in a probe: one answer suffices, and references that are missing in `answers` were not waited for.
@@ -139,7 +139,7 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
         now_ms: u64,
         answers: &[(K, ReferenceAnswer)],
     ) -> Option<ImpairmentChange> {
-        self.looked_ms = self.looked_ms.max(Some(began_ms));
+        self.checked_ms = self.checked_ms.max(Some(began_ms));
         let is_answered = self.note_answers(now_ms, answers);
         let is_lost = !is_answered && self.is_silent(now_ms, answers);
         match self.standing {
@@ -174,7 +174,7 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
             return FailureJudgement::Impaired;
         }
         let since_ms = if may_be_the_network { failed_ms } else { failed_ms.saturating_sub(FRESH_MS) };
-        if !self.has_proof(failed_ms) || self.looked_ms.is_some_and(|at| at >= since_ms) {
+        if !self.has_proof(failed_ms) || self.checked_ms.is_some_and(|at| at >= since_ms) {
             return FailureJudgement::Believed;
         }
         FailureJudgement::LookFirst
@@ -244,9 +244,9 @@ mod tests {
         #[case] is_impaired: bool,
     ) {
         let mut location = location(proven);
-        let turn = location.note_reference_check(60_000, 61_000, &[("a", a), ("b", b)]);
+        let change = location.note_reference_check(60_000, 61_000, &[("a", a), ("b", b)]);
         assert_eq!(
-            (turn, location.is_impaired()),
+            (change, location.is_impaired()),
             (is_impaired.then_some(ImpairmentChange::Impaired), is_impaired)
         );
     }
@@ -264,8 +264,8 @@ mod tests {
     ) {
         let mut location = location(&["a"]);
         location.note_reference_check(60_000, 61_000, &[("a", Silent), ("b", Silent)]);
-        let turn = location.note_reference_check(62_000, 62_500, &[("a", a), ("b", b)]);
-        assert_eq!(turn, is_well.then_some(ImpairmentChange::Recovered));
+        let change = location.note_reference_check(62_000, 62_500, &[("a", a), ("b", b)]);
+        assert_eq!(change, is_well.then_some(ImpairmentChange::Recovered));
         assert_eq!(location.is_impaired(), !is_well);
     }
 
@@ -328,7 +328,7 @@ mod tests {
     #[case::a_service_was_up(true, Some(ImpairmentChange::Recovered))]
     fn wrong_references_do_not_impair_a_location_for_ever(
         #[case] was_up: bool,
-        #[case] turn: Option<ImpairmentChange>,
+        #[case] change: Option<ImpairmentChange>,
     ) {
         let mut location = location(&["a"]);
         let silent = [("a", Silent), ("b", Silent)];
@@ -337,7 +337,7 @@ mod tests {
             location.note_up();
         }
         assert_eq!(location.note_reference_check(PROOF_MS, PROOF_MS, &silent), None);
-        assert_eq!(location.note_reference_check(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
+        assert_eq!(location.note_reference_check(PROOF_MS + 1, PROOF_MS + 1, &silent), change);
     }
 
     /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
@@ -352,7 +352,7 @@ mod tests {
         );
         location.set_references(&["c"], 60_000);
         assert_eq!(location.references_to_ask(), ["a", "c"]);
-        let turn = location.note_reference_check(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
-        assert_eq!((turn, location.references_to_ask()), (Some(ImpairmentChange::Recovered), vec!["c"]));
+        let change = location.note_reference_check(60_000, 60_001, &[("a", Silent), ("c", Answered)]);
+        assert_eq!((change, location.references_to_ask()), (Some(ImpairmentChange::Recovered), vec!["c"]));
     }
 }

@@ -210,7 +210,7 @@ pub struct ChosenPage {
 }
 
 /// One entry of a timeline.
-pub type TimelineEntry = announcement::TimelineEntry<IncidentStatus>;
+pub type IncidentTimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 
 /// An incident with everything that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,11 +225,11 @@ pub struct WholeIncident {
     /// The pages chosen for it, in the order of the client.
     pub statuspages: Vec<ChosenPage>,
     /// Its timeline, oldest first.
-    pub updates: Vec<TimelineEntry>,
+    pub updates: Vec<IncidentTimelineEntry>,
     /// The size of the older part of its timeline that was not read.
     pub unread_updates: TimelineSize,
     /// Entries that only members of the organisation see, oldest first.
-    pub internal_updates: Vec<TimelineEntry>,
+    pub internal_updates: Vec<IncidentTimelineEntry>,
     /// Set exactly when the engine has opened it.
     pub automation: Option<AutomationState>,
 }
@@ -312,7 +312,7 @@ impl WholeIncident {
 
     /// Adds an entry, if there is room for it, and takes over its status (contract 4.10.4): `resolved` ends an open
     /// incident at the time of the entry, another status reopens one that is over.
-    pub fn post(&mut self, entry: TimelineEntry) {
+    pub fn post(&mut self, entry: IncidentTimelineEntry) {
         let (status, at) = (entry.status, entry.created_at);
         if self.timeline_size().has_room_for(&entry.message) {
             self.updates.push(entry);
@@ -327,7 +327,7 @@ impl WholeIncident {
     }
 
     /// Adds the last entry of an open incident, for which there is room beyond the limits, and ends it.
-    pub fn resolve(&mut self, entry: TimelineEntry, resolved_at: Timestamp) {
+    pub fn resolve(&mut self, entry: IncidentTimelineEntry, resolved_at: Timestamp) {
         if self.timeline_size().has_room_for_end() {
             self.updates.push(entry);
         }
@@ -341,7 +341,7 @@ impl WholeIncident {
             return;
         }
         if TimelineSize::of(&self.internal_updates).has_room_for(&message) {
-            self.internal_updates.push(TimelineEntry {
+            self.internal_updates.push(IncidentTimelineEntry {
                 id: Id::random(),
                 status: self.incident.status,
                 message,
@@ -382,8 +382,8 @@ pub fn sort_by_name(services: &mut [AffectedService]) {
 
 /// Adds a service to others that are in the order in which they are shown.
 pub fn insert_by_name(services: &mut Vec<AffectedService>, affected: AffectedService) {
-    let place = services.partition_point(|other| compare_names(other, &affected).is_le());
-    services.insert(place, affected);
+    let index = services.partition_point(|other| compare_names(other, &affected).is_le());
+    services.insert(index, affected);
 }
 
 fn compare_names(one: &AffectedService, other: &AffectedService) -> Ordering {

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use crate::id::Id;
 use crate::model::escalation::{EscalationProgress, IncidentTraits, first_match};
 use crate::model::event::EventAction;
-use crate::model::incident::{TimelineEntry, WholeIncident};
+use crate::model::incident::{IncidentTimelineEntry, WholeIncident};
 use crate::model::incident_effects::audience::IncidentAudience;
 use crate::model::incident_effects::transition::{IncidentTransition, waits_for_acknowledgement};
 use crate::model::lifecycle_effect::{EscalationStart, LifecycleEffect, MessageRetraction};
@@ -60,7 +60,7 @@ pub fn deletion_effects(organisation: i64, (key, id): (i64, Id)) -> Vec<Lifecycl
 
 fn subscriber_facts(change: &IncidentTransition<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
-    let fact = |entry: &TimelineEntry| {
+    let fact = |entry: &IncidentTimelineEntry| {
         LifecycleEffect::SubscriberFact(Box::new(SubscriberFact {
             key: 0,
             id: Id::random(),
@@ -123,10 +123,10 @@ fn published_act(change: &IncidentTransition<'_>) -> LifecycleEffect {
         }
         Some(_) => EventAction::Updated,
     };
-    let kept = services(after);
+    let remaining = services(after);
     let former = change.before.map(|before| {
         let before = before.services.iter().map(|affected| affected.service);
-        before.filter(|service| !kept.contains(service)).collect::<Vec<ServiceKey>>()
+        before.filter(|service| !remaining.contains(service)).collect::<Vec<ServiceKey>>()
     });
     let former = former.unwrap_or_default().into_iter().chain(change.leaving).collect();
     LifecycleEffect::publish_incident(after.incident.key, act, former)

@@ -54,23 +54,23 @@ impl WholeIncident {
     }
 
     /// Reports a service in trouble. An incident that is over does not change.
-    pub fn apply_outage(&mut self, told: &ServiceOutage) -> ImpactChange {
+    pub fn apply_outage(&mut self, outage: &ServiceOutage) -> ImpactChange {
         if self.incident.is_resolved() {
             return ImpactChange::Nothing;
         }
         if !self.automation.is_some_and(|automation| automation.edited.severity) {
-            self.set_severity(self.incident.severity.max(told.severity));
+            self.set_severity(self.incident.severity.max(outage.severity));
         }
-        let impact = Some(told.kind.impact());
-        let Some(affected) = self.services.iter_mut().find(|row| row.service == told.service.key) else {
-            let NamedService { key: service, id, name } = told.service.clone();
+        let impact = Some(outage.kind.impact());
+        let Some(affected) = self.services.iter_mut().find(|row| row.service == outage.service.key) else {
+            let NamedService { key: service, id, name } = outage.service.clone();
             let row = AffectedService {
                 service,
                 id,
                 name,
                 impact,
                 is_derived: false,
-                added_at: told.began_at.max(self.incident.started_at),
+                added_at: outage.began_at.max(self.incident.started_at),
                 recovered_at: None,
                 evidence: None,
             };

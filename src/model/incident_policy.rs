@@ -73,13 +73,13 @@ impl GroupBy {
 
     /// Returns true if services with a common tag belong together.
     #[must_use]
-    pub const fn looks_at_tags(self) -> bool {
+    pub const fn considers_tags(self) -> bool {
         matches!(self, Self::Tags | Self::ParentOrTags)
     }
 
     /// Returns true if services with a common parent belong together.
     #[must_use]
-    pub const fn looks_at_parents(self) -> bool {
+    pub const fn considers_parents(self) -> bool {
         matches!(self, Self::Parent | Self::ParentOrTags)
     }
 
@@ -180,7 +180,7 @@ impl IncidentRules {
     #[must_use]
     pub fn groups_by_tag(&self, key: &str) -> bool {
         let is_named = || self.group_by_tag_keys.iter().any(|named| named == key);
-        self.group_by.looks_at_tags() && (self.group_by_tag_keys.is_empty() || is_named())
+        self.group_by.considers_tags() && (self.group_by_tag_keys.is_empty() || is_named())
     }
 
     /// Milliseconds within which failures become one incident.

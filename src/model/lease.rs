@@ -113,10 +113,10 @@ mod tests {
     /// A stored key: node, sequence, time in seconds by the server.
     type Found = (&'static str, u64, i64);
 
-    fn living(looks: &[(u64, Vec<Found>)]) -> Vec<String> {
+    fn living(polls: &[(u64, Vec<Found>)]) -> Vec<String> {
         let mut judge = LeaseJudge::new(Duration::from_secs(8), Duration::from_secs(3));
         let mut living = BTreeSet::new();
-        for (now, found) in looks {
+        for (now, found) in polls {
             let key = |(name, sequence, seconds): &Found| {
                 let key =
                     LeaseKey { sequence: *sequence, written_at_ms: seconds * 1_000, database_age_ms: None };
@@ -138,8 +138,8 @@ mod tests {
     #[case::and_all_have_renewed(vec![(0, vec![("a", 1, 100), ("b", 2, 100)]), (4, vec![("a", 3, 9_000), ("b", 4, 9_000)])], &["a", "b"])]
     #[case::the_clock_went_back(vec![(0, vec![("a", 1, 9_000), ("b", 2, 9_000)]), (4, vec![("a", 3, 100), ("b", 4, 100)])], &["a", "b"])]
     #[case::one_that_was_away_came_back_old(vec![(0, vec![("c", 1, 100)]), (1, vec![]), (9, vec![("a", 2, 500), ("c", 1, 100)])], &["a", "c"])]
-    fn a_key_counts_while_it_is_renewed(#[case] looks: Vec<(u64, Vec<Found>)>, #[case] expected: &[&str]) {
-        assert_eq!(living(&looks), expected);
+    fn a_key_counts_while_it_is_renewed(#[case] polls: Vec<(u64, Vec<Found>)>, #[case] expected: &[&str]) {
+        assert_eq!(living(&polls), expected);
     }
 
     /// Node, when its key was written and how long before it had reached the databases, in seconds.
@@ -157,7 +157,7 @@ mod tests {
     #[case::an_earlier_version_does_not_say(&[("a", 109, Some(0)), ("b", 100, None)], &[])]
     #[case::and_proves_nothing(&[("a", 109, None), ("b", 109, Some(60))], &[])]
     fn a_node_that_alone_cannot_reach_the_databases_is_cut_off(
-        #[case] said: &[Said],
+        #[case] announced: &[Said],
         #[case] expected: &[&str],
     ) {
         let key = |(name, seconds, age): &Said| {
@@ -165,7 +165,7 @@ mod tests {
             let key = LeaseKey { sequence: 1, written_at_ms: seconds * 1_000, database_age_ms };
             (name.parse().unwrap(), key)
         };
-        let keys: BTreeMap<NodeName, LeaseKey> = said.iter().map(key).collect();
+        let keys: BTreeMap<NodeName, LeaseKey> = announced.iter().map(key).collect();
         let living = keys.keys().cloned().collect();
         let found = cut_off_nodes(&keys, &living, Duration::from_secs(8));
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);

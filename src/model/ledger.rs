@@ -87,10 +87,10 @@ impl PartitionLedger {
     fn share(&self, me: &NodeName, staying: &[&NodeName]) -> Option<usize> {
         let mut by_size: Vec<&NodeName> = staying.to_vec();
         by_size.sort_by_key(|node| std::cmp::Reverse(self.of(node).len()));
-        let place = by_size.iter().position(|node| *node == me)?;
+        let index = by_size.iter().position(|node| *node == me)?;
         let (each, remainder) =
             (usize::from(PARTITIONS) / by_size.len(), usize::from(PARTITIONS) % by_size.len());
-        Some(each + usize::from(place < remainder))
+        Some(each + usize::from(index < remainder))
     }
 
     /// The same after `me` has taken these; others have lost them.

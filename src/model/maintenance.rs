@@ -112,7 +112,7 @@ pub struct Maintenance {
 }
 
 /// An entry of the timeline.
-pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
+pub type MaintenanceTimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
 /// An operation on a maintenance, by members or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,7 +18,7 @@ pub fn maintenance_effects(
     entries: &[Id],
     pages: &[i64],
 ) -> Vec<LifecycleEffect> {
-    let told = |(entry, id): (&NewTimelineEntry, &Id)| {
+    let entry_effect = |(entry, id): (&NewTimelineEntry, &Id)| {
         let subject = FactSubject::Maintenance { maintenance: step.after.key, entry: *id };
         let fact = fact(&step.after, (entry.happened.fact(), subject), pages);
         let fact = SubscriberFact { message: entry.message.clone(), at: entry.created_at, ..fact };
@@ -26,7 +26,7 @@ pub fn maintenance_effects(
     };
     let entries = step.entries.iter().zip(entries).filter(|(entry, _)| entry.notify_subscribers);
     let published = published(step.after.key, EventAction::Updated, Vec::new());
-    [published].into_iter().chain(entries.map(told)).collect()
+    [published].into_iter().chain(entries.map(entry_effect)).collect()
 }
 
 /// The fact for subscribers when a reminder is due; the text is in this language.

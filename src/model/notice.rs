@@ -12,7 +12,7 @@ use crate::model::notification::message::{MessageSubject, NoticeFacts, Notificat
 use crate::model::service::ServiceKey;
 
 /// The time for which notices that are over are kept, in milliseconds.
-pub const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
+pub const RETENTION_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
 /// The subject of a notice: there is at most one open notice of each.
 #[derive(Clone, Debug, PartialEq, Eq)]

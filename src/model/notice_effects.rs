@@ -25,23 +25,26 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
     let (event, severity) = (notice.trouble.source.event, notice.trouble.severity);
     let occasion = NotificationTrigger { event, severity, concerned: audience.concerned.clone() };
     let mut effects = Vec::new();
-    for told in &audience.channels {
-        let was_told = told.was_told();
-        let is_news = was_told || notice.ended_at.is_none();
+    for channel_audience in &audience.channels {
+        let was_notified = channel_audience.was_notified();
+        let is_noteworthy = was_notified || notice.ended_at.is_none();
         // A channel that was disabled meanwhile gets the end when it is enabled again within a day.
-        let is_reached = told.channel.is_enabled || (was_told && notice.ended_at.is_some());
-        if !is_reached || !is_news || !told.channel.routing.accepts_notice(&occasion, was_told) {
+        let is_reached = channel_audience.channel.is_enabled || (was_notified && notice.ended_at.is_some());
+        if !is_reached
+            || !is_noteworthy
+            || !channel_audience.channel.routing.accepts_notice(&occasion, was_notified)
+        {
             continue;
         }
         let message = notice.message(audience.organisation.clone(), at);
-        let channel = &told.channel;
-        let place = DeliveryTarget {
+        let channel = &channel_audience.channel;
+        let target = DeliveryTarget {
             organisation: channel.organisation,
             channel: channel.key,
             contact: None,
-            hold: told.hold(&message, at),
+            hold: channel_audience.hold(&message, at),
         };
-        let delivery = Delivery::written(message, place, at);
+        let delivery = Delivery::written(message, target, at);
         effects.extend(enqueue(OutgoingMessage { delivery, line: channel.line(None) }, notice.id));
     }
     effects

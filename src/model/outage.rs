@@ -34,7 +34,7 @@ pub struct Outage {
     /// True while the service changes too often to be believed.
     pub is_flapping: bool,
     /// The time at which it was reported to its incident; `None` while that is undecided.
-    pub told_at: Option<Timestamp>,
+    pub reported_at: Option<Timestamp>,
     /// Database key of its incident.
     pub incident: Option<i64>,
     /// The time of its return, if the incident waits whether that lasts.
@@ -48,7 +48,7 @@ pub struct Outage {
     /// has no incident of its own.
     pub unreachable_since: Option<Timestamp>,
     /// The time at which it is evaluated again; `None` = not before the next change.
-    pub look_at: Option<Timestamp>,
+    pub evaluate_at: Option<Timestamp>,
 }
 
 /// The effect of a status change on an outage.
@@ -79,13 +79,13 @@ impl Outage {
             down_since: None,
             is_measured: true,
             is_flapping: false,
-            told_at: None,
+            reported_at: None,
             incident: None,
             recovered_at: None,
             asked_at: None,
             held_until: None,
             unreachable_since: None,
-            look_at: Some(at),
+            evaluate_at: Some(at),
         }
     }
 
@@ -153,7 +153,7 @@ impl Outage {
     /// Returns true while it could become an incident, or news for the one it has.
     #[must_use]
     pub const fn is_unreported(&self) -> bool {
-        self.told_at.is_none()
+        self.reported_at.is_none()
     }
 
     /// Returns true while there is something to decide: it is unreported, or was reported as unstable and has been
@@ -167,21 +167,21 @@ impl Outage {
     /// unless it flaps and may turn out to be down.
     #[must_use]
     pub const fn mark_reported(self, incident: Option<i64>, now: Timestamp) -> Self {
-        let look_at = if self.down_since.is_some() { Some(now) } else { None };
-        Self { told_at: Some(now), incident, look_at, ..self }
+        let evaluate_at = if self.down_since.is_some() { Some(now) } else { None };
+        Self { reported_at: Some(now), incident, evaluate_at, ..self }
     }
 
-    /// The outage behind a dependency that is down: unreachable since it fails, and evaluated again at `look_at`.
+    /// The outage behind a dependency that is down: unreachable since it fails, and evaluated again at `evaluate_at`.
     #[must_use]
-    pub const fn unreachable(self, look_at: Timestamp) -> Self {
+    pub const fn unreachable(self, evaluate_at: Timestamp) -> Self {
         let unreachable_since = Some(self.began_at);
-        Self { unreachable_since, look_at: Some(look_at), ..self.clear_recheck_request() }
+        Self { unreachable_since, evaluate_at: Some(evaluate_at), ..self.clear_recheck_request() }
     }
 
     /// One of its dependencies is still down, or again.
     #[must_use]
-    pub const fn keep_unreachable(self, look_at: Timestamp) -> Self {
-        Self { look_at: Some(look_at), ..self.clear_recheck_request() }
+    pub const fn keep_unreachable(self, evaluate_at: Timestamp) -> Self {
+        Self { evaluate_at: Some(evaluate_at), ..self.clear_recheck_request() }
     }
 
     /// The outage after checks were requested at `now`: of the service itself when its dependencies are back,
@@ -200,13 +200,13 @@ impl Outage {
             None => (first_edges, None),
         };
         let own = Self { began_at: now, first_edges, down_since, unreachable_since: None, ..self };
-        Self { look_at: Some(now), ..own.clear_recheck_request() }
+        Self { evaluate_at: Some(now), ..own.clear_recheck_request() }
     }
 
     /// The outage without data: whether it could be reached is not known either.
     const fn unmeasured(self) -> Self {
         let blind = Self { is_measured: false, down_since: None, unreachable_since: None, ..self };
-        Self { look_at: blind.next_check_unless_reported(), ..blind.clear_recheck_request() }
+        Self { evaluate_at: blind.next_check_unless_reported(), ..blind.clear_recheck_request() }
     }
 
     /// It flaps, with this status: down may be lasting.
@@ -216,7 +216,7 @@ impl Outage {
             MeasuredStatus::Down => Self {
                 first_edges: self.first_edges.with(OutageKind::Down, at),
                 down_since: Some(at),
-                look_at: Some(at),
+                evaluate_at: Some(at),
                 ..flapping
             },
             MeasuredStatus::Up => Self { first_edges: self.first_edges.of_flapping(), ..flapping },
@@ -226,9 +226,16 @@ impl Outage {
 
     /// It flaps and is up for a moment, which ends all trouble except the flapping.
     const fn up_while_flapping(self, at: Timestamp) -> Self {
-        let look_at = if self.is_unreported() { Some(at) } else { self.next_check_unless_reported() };
+        let evaluate_at = if self.is_unreported() { Some(at) } else { self.next_check_unless_reported() };
         let first_edges = self.first_edges.of_flapping();
-        Self { kind: OutageKind::Unstable, is_measured: true, first_edges, down_since: None, look_at, ..self }
+        Self {
+            kind: OutageKind::Unstable,
+            is_measured: true,
+            first_edges,
+            down_since: None,
+            evaluate_at,
+            ..self
+        }
     }
 
     /// It flaps and is in trouble of this kind. Down may be lasting, so it is evaluated again.
@@ -238,25 +245,25 @@ impl Outage {
         // An outage that counts as recovered because no policy wants it must not end an incident that may have to
         // continue.
         let resumed = if is_down && self.recovered_at.is_some() {
-            Self { told_at: None, recovered_at: None, ..self }
+            Self { reported_at: None, recovered_at: None, ..self }
         } else {
             self
         };
-        let look_at =
+        let evaluate_at =
             if is_down || resumed.is_unreported() { Some(at) } else { resumed.next_check_unless_reported() };
         Self {
             kind: OutageKind::Unstable,
             is_measured: true,
             first_edges: known.with(kind, at),
             down_since: is_down.then_some(at),
-            look_at,
+            evaluate_at,
             ..resumed
         }
     }
 
     /// An outage that was reported and has not recovered is left alone until the next change.
     const fn next_check_unless_reported(&self) -> Option<Timestamp> {
-        if self.is_unreported() || self.recovered_at.is_some() { self.look_at } else { None }
+        if self.is_unreported() || self.recovered_at.is_some() { self.evaluate_at } else { None }
     }
 
     /// Returns true if it may have ended in a no-data period: it is unmeasured and was not reported.
@@ -283,13 +290,13 @@ impl Outage {
         if is_relapse || is_worse {
             // The worse state may be the result of the requested check.
             let known = if self.is_unreachable() { known } else { known.clear_recheck_request() };
-            return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
+            return Self { began_at: at, reported_at: None, evaluate_at: Some(at), ..known };
         }
         if !self.is_unreported() {
-            return Self { look_at: None, ..known };
+            return Self { evaluate_at: None, ..known };
         }
         let known = if began_anew { Self { began_at: at, ..known.clear_recheck_request() } } else { known };
-        Self { look_at: Some(at), ..known }
+        Self { evaluate_at: Some(at), ..known }
     }
 
     /// The same without requested checks for this trouble.
@@ -302,12 +309,12 @@ impl Outage {
         let recovered = Self {
             is_measured: true,
             down_since: None,
-            told_at: self.told_at.or(Some(at)),
+            reported_at: self.reported_at.or(Some(at)),
             recovered_at: self.recovered_at.or(Some(at)),
             asked_at: None,
             held_until: None,
             unreachable_since: None,
-            look_at: Some(at),
+            evaluate_at: Some(at),
             ..self
         };
         OutageTransition { outage: waits.then_some(recovered), has_recovered: self.recovered_at.is_none() }

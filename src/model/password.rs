@@ -45,8 +45,8 @@ impl Password {
 
     /// Returns true if this is the password behind a kept hash.
     #[must_use]
-    pub fn fits(&self, kept: &str) -> bool {
-        let Ok(hash) = PasswordHash::new(kept) else { return false };
+    pub fn fits(&self, stored_hash: &str) -> bool {
+        let Ok(hash) = PasswordHash::new(stored_hash) else { return false };
         Argon2::default().verify_password(self.0.as_bytes(), &hash).is_ok()
     }
 }
@@ -58,11 +58,11 @@ mod tests {
     #[test]
     fn only_the_right_password_fits_its_hash() {
         let password = Password::new(" correct horse ".into());
-        let kept = password.hash().unwrap();
-        assert!(kept.starts_with("$argon2id$") && !kept.contains("horse"), "{kept}");
-        assert_ne!(password.hash().unwrap(), kept, "each hash has a salt of its own");
-        assert!(password.fits(&kept));
-        assert!(!Password::new("correct horse".into()).fits(&kept));
+        let stored_hash = password.hash().unwrap();
+        assert!(stored_hash.starts_with("$argon2id$") && !stored_hash.contains("horse"), "{stored_hash}");
+        assert_ne!(password.hash().unwrap(), stored_hash, "each hash has a salt of its own");
+        assert!(password.fits(&stored_hash));
+        assert!(!Password::new("correct horse".into()).fits(&stored_hash));
         assert!(!password.fits("") && !password.fits("$argon2id$nonsense"));
         assert_eq!(format!("{password:?}"), "Password(…)");
     }

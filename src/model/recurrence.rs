@@ -173,7 +173,7 @@ impl Recurrence {
                 return Err(RecurrenceProblem::Overlap);
             }
             judged.push(occurrence);
-            let crowd = judged.len().checked_sub(CROWD_MAX + 1).and_then(|place| judged.get(place));
+            let crowd = judged.len().checked_sub(CROWD_MAX + 1).and_then(|index| judged.get(index));
             if crowd.is_some_and(|first| occurrence.start.ms_since(first.start) < CROWD_MS) {
                 return Err(RecurrenceProblem::Crowd);
             }

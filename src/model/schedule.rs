@@ -50,12 +50,12 @@ impl CheckSchedule {
         u64::try_from(span_ms / self.interval_ms).unwrap_or(0)
     }
 
-    /// Returns the number of due times that a check at `looked_at` kept from being met until `now`. A check between
+    /// Returns the number of due times that a check at `checked_at` kept from being met until `now`. A check between
     /// two due times, such as the first one, counts for the due time that comes while it is running.
     #[must_use]
-    pub fn missed_by(&self, looked_at: Timestamp, now: Timestamp) -> u64 {
-        let passed = self.runs_between(looked_at, now);
-        if self.latest(looked_at) == looked_at { passed } else { passed.saturating_sub(1) }
+    pub fn missed_by(&self, checked_at: Timestamp, now: Timestamp) -> u64 {
+        let passed = self.runs_between(checked_at, now);
+        if self.latest(checked_at) == checked_at { passed } else { passed.saturating_sub(1) }
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     fn a_check_between_two_due_times_counts_for_the_next_one() {
         let schedule = CheckSchedule::new(0, 1_000, 0, 1);
         let missed =
-            |looked_at, now| schedule.missed_by(Timestamp::from_ms(looked_at), Timestamp::from_ms(now));
+            |checked_at, now| schedule.missed_by(Timestamp::from_ms(checked_at), Timestamp::from_ms(now));
         assert_eq!([missed(990, 999), missed(990, 1_010), missed(990, 2_000)], [0, 0, 1]);
         assert_eq!([missed(1_000, 1_999), missed(1_000, 2_000), missed(1_000, 3_000)], [0, 1, 2]);
     }

@@ -69,7 +69,7 @@ impl Default for ShedAttempts {
 impl ShedAttempts {
     /// Records a completed attempt. Of a location that was blind other attempts may still fail: it is blind again
     /// only after twice the time for which it was, until no attempt fails for a while.
-    pub fn note_looked(&mut self, now_ms: u64) -> Option<ImpairmentChange> {
+    pub fn note_measured(&mut self, now_ms: u64) -> Option<ImpairmentChange> {
         let stretch = self.stretch.take()?;
         let was_blind = std::mem::take(&mut self.is_blind);
         if was_blind {
@@ -151,7 +151,7 @@ mod tests {
             for (_, what) in attempts.iter().filter(|(at, _)| *at == second) {
                 match what {
                     'x' => record.note_shed(LocalFault::ResolverUnavailable, now_ms),
-                    _ => changes.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
+                    _ => changes.extend(record.note_measured(now_ms).map(|_| format!("{second} well"))),
                 }
             }
             let turn = record.judge(now_ms);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(record.judge(61_000), Some(ImpairmentChange::Impaired));
         let expected = LocationBlindness { since_ms: 1_000, trouble: LocalFault::NoDescriptors };
         assert_eq!(record.blindness(), Some(expected));
-        record.note_looked(62_000);
+        record.note_measured(62_000);
         assert_eq!((record.blindness(), record.blind_since_ms()), (None, Some(1_000)));
     }
 }

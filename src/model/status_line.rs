@@ -117,11 +117,11 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
 /// The change that gives the status at a moment: of the newest line that has one, or else of the newest that had
 /// started.
 fn change_in_force(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
-    let said = |line: &Vec<StatusChange>| {
+    let merged = |line: &Vec<StatusChange>| {
         let next = line.partition_point(|change| change.at <= at);
         line.get(next.checked_sub(1)?).copied()
     };
-    let mut newest_first = lines.iter().rev().filter_map(said);
+    let mut newest_first = lines.iter().rev().filter_map(merged);
     let newest = newest_first.next()?;
     let is_known = |change: &StatusChange| change.to.verdict() != Verdict::Unknown;
     if is_known(&newest) { Some(newest) } else { newest_first.find(is_known).or(Some(newest)) }

@@ -4,7 +4,7 @@
 //! to itself: they change no status, and readers of a status line leave them out.
 
 use crate::clock::Timestamp;
-use crate::model::flapping::{FlappingState, is_turn};
+use crate::model::flapping::{FlappingState, is_transition};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
 use crate::model::status_rules::FlappingRule;
@@ -58,7 +58,7 @@ impl StatusTracker {
         at: Timestamp,
     ) -> impl Iterator<Item = MeasuredStatusChange> + use<> {
         let change = self.line.change_to(to, cause, at);
-        let turn = change.filter(|change| self.rule.changes > 0 && is_turn(change.from, change.to));
+        let turn = change.filter(|change| self.rule.changes > 0 && is_transition(change.from, change.to));
         let begun =
             turn.and_then(|turn| self.flapping.get_or_insert_default().note_transition(self.rule, turn.at));
         [change, begun.map(|at| self.flapping_change(ChangeCause::Flapping, at))].into_iter().flatten()

@@ -10,7 +10,7 @@ use crate::model::translated_text::TranslatedText;
 use crate::model::word_enum::words;
 
 /// The time for which facts are kept, in milliseconds.
-pub const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+pub const RETENTION_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 words! {
     /// The kind of a fact.

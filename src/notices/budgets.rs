@@ -42,16 +42,16 @@ impl Default for BudgetMemory {
 impl BudgetMemory {
     /// Compares the budgets of all organisations with the open notices.
     pub(super) async fn compare(&mut self, parts: &NoticeReconciler) -> Result<(), MainError> {
-        let main = parts.announcer.databases.main.reader();
+        let main = parts.router.databases.main.reader();
         let lasting = notices::lasting_of(main, EVENT).await?;
         let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
         let owners = sla_targets::organisations_with_targets(main).await?;
         for organisation in organisations::with_keys(main, owners).await? {
-            let sight = Visibility::whole(organisation.key);
+            let visibility = Visibility::whole(organisation.key);
             let window = PageWindow { offset: 0, limit: TARGETS_MAX };
-            for target in sla_targets::list(main, sight, window).await?.0 {
+            for target in sla_targets::list(main, visibility, window).await?.0 {
                 known.insert(target.id.to_string());
-                wrong.extend(self.look(parts, &organisation, target, &lasting).await);
+                wrong.extend(self.check_target(parts, &organisation, target, &lasting).await);
             }
         }
         let over = |notice: &Notice, organisation: &Organisation| {
@@ -62,7 +62,7 @@ impl BudgetMemory {
     }
 
     /// Returns the trouble of a target's budget. When it cannot be read, the trouble of the open notice is returned.
-    async fn look(
+    async fn check_target(
         &mut self,
         parts: &NoticeReconciler,
         organisation: &Organisation,
@@ -71,20 +71,20 @@ impl BudgetMemory {
     ) -> Option<NoticeCondition> {
         let (id, name) = (target.id, target.name.clone());
         let source = NoticeSource { organisation: organisation.key, event: EVENT, name: id.to_string() };
-        let told = lasting.iter().find(|notice| notice.trouble.source == source);
+        let notice = lasting.iter().find(|notice| notice.trouble.source == source);
         let firing = match firing(parts, organisation, target).await {
             Ok(firing) => firing,
             Err(error) => {
                 tracing::debug!(sla_target = %id, %error, "cannot read the error budget; retrying");
-                return told.map(|notice| notice.trouble.clone());
+                return notice.map(|notice| notice.trouble.clone());
             }
         };
-        if !self.patience.is_confirmed(id.as_str(), firing.is_some(), told.is_some(), Instant::now()) {
+        if !self.patience.is_confirmed(id.as_str(), firing.is_some(), notice.is_some(), Instant::now()) {
             return None;
         }
         match firing {
             Some(firing) => Some(trouble(source, &firing, &name, organisation)),
-            None => told.map(|notice| notice.trouble.clone()),
+            None => notice.map(|notice| notice.trouble.clone()),
         }
     }
 }
@@ -99,7 +99,7 @@ async fn firing(
     let period = target.terms.period.current(target.terms.zone, now);
     let judged = SlaCalculation::new(target.terms.clone(), period, now);
     let asked = SlaReportRequest { judged, since: now.plus_ms(-LONGEST_MS), now };
-    let report = gather(&parts.announcer, Visibility::whole(organisation.key), target, asked).await?;
+    let report = gather(&parts.router, Visibility::whole(organisation.key), target, asked).await?;
     let firing = report.burn.into_iter().flatten().filter(BurnRateReading::is_firing);
     Ok(firing.min_by_key(|reading| Reverse(reading.rule.state)))
 }

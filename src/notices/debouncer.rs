@@ -22,14 +22,20 @@ impl NoticeDebouncer {
     }
 
     /// Returns true if a thing counts as in trouble, given its present state and whether it has a notice.
-    pub(super) fn is_confirmed(&mut self, thing: &str, is_wrong: bool, is_told: bool, now: Instant) -> bool {
-        if is_wrong == is_told {
+    pub(super) fn is_confirmed(
+        &mut self,
+        thing: &str,
+        is_wrong: bool,
+        is_notified: bool,
+        now: Instant,
+    ) -> bool {
+        if is_wrong == is_notified {
             self.since.remove(thing);
-            return is_told;
+            return is_notified;
         }
         let since = *self.since.entry(thing.to_owned()).or_insert(now);
         let lasts = if is_wrong { self.begins } else { self.ends };
-        if now.duration_since(since) < lasts { is_told } else { is_wrong }
+        if now.duration_since(since) < lasts { is_notified } else { is_wrong }
     }
 
     /// Removes the times of things with this prefix.
@@ -77,14 +83,15 @@ mod tests {
     #[case::over(true, &[(0, false), (60, false)], false)]
     #[case::not_over(true, &[(0, false), (30, true), (60, false)], true)]
     fn a_condition_counts_after_a_minute(
-        #[case] is_told: bool,
-        #[case] looks: &[(u64, bool)],
+        #[case] is_notified: bool,
+        #[case] samples: &[(u64, bool)],
         #[case] expected: bool,
     ) {
         let (mut patience, begin) = (NoticeDebouncer::new(MINUTE, MINUTE), Instant::now());
-        let mut counts = is_told;
-        for (second, is_wrong) in looks {
-            counts = patience.is_confirmed("it", *is_wrong, is_told, begin + Duration::from_secs(*second));
+        let mut counts = is_notified;
+        for (second, is_wrong) in samples {
+            counts =
+                patience.is_confirmed("it", *is_wrong, is_notified, begin + Duration::from_secs(*second));
         }
         assert_eq!(counts, expected);
     }

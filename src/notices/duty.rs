@@ -36,10 +36,10 @@ const SEPARATOR: char = '/';
 
 /// Compares the schedules of all organisations with the open notices.
 pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let now = parts.guard.now();
-    let looked = TimeRange { from: now.plus_ms(-BACK_MS), to: now.plus_ms(AHEAD_MS) };
+    let search_range = TimeRange { from: now.plus_ms(-BACK_MS), to: now.plus_ms(AHEAD_MS) };
     let all = schedules::of_all(main).await?;
     let names: HashMap<String, String> =
         all.iter().map(|schedule| (schedule.id.to_string(), schedule.name.clone())).collect();
@@ -47,13 +47,13 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
     for schedule in all {
         by_owner.entry(schedule.organisation).or_default().push(schedule);
     }
-    let told = NotifiedPeriods::of(&lasting);
+    let notified = NotifiedPeriods::of(&lasting);
     let mut wrong = Vec::new();
     for organisation in organisations::with_keys(main, by_owner.keys().copied()).await? {
         let Some(schedules) = by_owner.remove(&organisation.key) else { continue };
-        let kept = rosters::of_schedules(main, schedules, looked).await?;
-        for (schedule, gaps) in compute_uncovered(kept, looked, now).await? {
-            let named = gaps.iter().map(|gap| (*gap, told.begin(&schedule, *gap, (looked, now))));
+        let stored = rosters::of_schedules(main, schedules, search_range).await?;
+        for (schedule, gaps) in compute_uncovered(stored, search_range, now).await? {
+            let named = gaps.iter().map(|gap| (*gap, notified.begin(&schedule, *gap, (search_range, now))));
             wrong.extend(named.map(|named| trouble(&schedule, named, &organisation, now)));
         }
     }
@@ -64,16 +64,16 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
 
 /// Returns the next uncovered periods of schedules, computed on another thread because it takes a while.
 async fn compute_uncovered(
-    kept: Vec<StoredRoster>,
-    looked: TimeRange,
+    stored: Vec<StoredRoster>,
+    search_range: TimeRange,
     now: Timestamp,
 ) -> Result<Vec<(OncallSchedule, Vec<TimeRange>)>, StoreError> {
-    let gaps = move |kept: StoredRoster| {
-        let gaps = kept.roster().uncovered(looked).into_iter().filter(|gap| gap.to > now);
+    let gaps = move |stored: StoredRoster| {
+        let gaps = stored.roster().uncovered(search_range).into_iter().filter(|gap| gap.to > now);
         let gaps = gaps.take(GAPS_MAX).collect();
-        (kept.schedule, gaps)
+        (stored.schedule, gaps)
     };
-    let work = tokio::task::spawn_blocking(move || kept.into_iter().map(gaps).collect());
+    let work = tokio::task::spawn_blocking(move || stored.into_iter().map(gaps).collect());
     work.await.map_err(|_| StoreError::Panicked("reckoning of duty"))
 }
 
@@ -98,13 +98,13 @@ struct NotifiedPeriods(HashMap<String, Vec<Timestamp>>);
 
 impl NotifiedPeriods {
     fn of(lasting: &[Notice]) -> Self {
-        let mut told: HashMap<String, Vec<Timestamp>> = HashMap::new();
+        let mut notified: HashMap<String, Vec<Timestamp>> = HashMap::new();
         for notice in lasting {
             let Some((schedule, begin)) = notice.trouble.source.name.split_once(SEPARATOR) else { continue };
             let Ok(begin) = begin.parse::<DateTime<Utc>>() else { continue };
-            told.entry(schedule.to_owned()).or_default().push(begin.into());
+            notified.entry(schedule.to_owned()).or_default().push(begin.into());
         }
-        Self(told)
+        Self(notified)
     }
 
     /// Returns the start in the name of an uncovered period. A present one keeps the start of its open notice, even if it began
@@ -113,14 +113,14 @@ impl NotifiedPeriods {
         &self,
         schedule: &OncallSchedule,
         gap: TimeRange,
-        (looked, now): (TimeRange, Timestamp),
+        (search_range, now): (TimeRange, Timestamp),
     ) -> Timestamp {
         if gap.from > now {
             return gap.from;
         }
-        let told = self.0.get(schedule.id.as_str()).into_iter().flatten().copied();
-        let is_cut = gap.from == looked.from;
-        told.filter(|begin| *begin <= now && (is_cut || *begin >= gap.from)).max().unwrap_or(gap.from)
+        let notified = self.0.get(schedule.id.as_str()).into_iter().flatten().copied();
+        let is_cut = gap.from == search_range.from;
+        notified.filter(|begin| *begin <= now && (is_cut || *begin >= gap.from)).max().unwrap_or(gap.from)
     }
 }
 

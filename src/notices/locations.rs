@@ -24,10 +24,10 @@ pub(super) async fn compare(
     parts: &NoticeReconciler,
     patience: &mut NoticeDebouncer,
 ) -> Result<(), MainError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
-    let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
-    let told: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
+    let (locations, now) = (parts.router.compiler.roster.all(), parts.guard.now());
+    let notified: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
     let mut wrong = Vec::new();
     let lasting_for = lasting.iter().map(|notice| notice.trouble.source.organisation);
     let mut concerned: BTreeSet<i64> = lasting_for.collect();
@@ -44,9 +44,10 @@ pub(super) async fn compare(
             let standing = known.standing(organisation.key, now);
             let name = known.location.code.to_string();
             let source = NoticeSource { organisation: organisation.key, event: EVENT, name };
-            let is_told = told.contains(&key(&source));
+            let is_notified = notified.contains(&key(&source));
             let thing = format!("{EVENT} {} {}", source.name, organisation.key);
-            if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_told, Instant::now()) {
+            if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_notified, Instant::now())
+            {
                 wrong.push(trouble(source, (standing, known.blind_by()), &organisation));
             }
         }

@@ -83,8 +83,8 @@ pub(super) async fn compare(
     patience: &mut NoticeDebouncer,
 ) -> Result<(), MainError> {
     let signs = (parts.signs)();
-    let main = parts.announcer.databases.main.reader();
-    let ownership = &parts.announcer.ownership;
+    let main = parts.router.databases.main.reader();
+    let ownership = &parts.router.ownership;
     let node = ownership.member().map(|member| member.name.clone());
     let mut lasting = notices::lasting_of(main, EVENT).await?;
     // Notices about templates have a comparison of their own.
@@ -109,8 +109,8 @@ pub(super) async fn compare(
             event: EVENT,
             name: source_name(&sign, node.as_ref()),
         };
-        let is_told = lasting.iter().any(|notice| notice.trouble.source == source);
-        if patience.is_confirmed(&source.name, sign.is_so, is_told, Instant::now()) {
+        let is_notified = lasting.iter().any(|notice| notice.trouble.source == source);
+        if patience.is_confirmed(&source.name, sign.is_so, is_notified, Instant::now()) {
             wrong.push(trouble(source, &sign, node.as_ref(), &operator));
         }
     }

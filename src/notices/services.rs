@@ -59,7 +59,7 @@ struct LastingNotices {
 
 impl LastingNotices {
     async fn read(parts: &NoticeReconciler, event: NotificationEvent) -> Result<Self, MainError> {
-        let main = parts.announcer.databases.main.reader();
+        let main = parts.router.databases.main.reader();
         let lasting = notices::lasting_of(main, event).await?;
         let keys: Vec<ServiceKey> = lasting.iter().filter_map(|notice| notice.trouble.service).collect();
         let found = outlines::by_keys(main, &keys).await?;
@@ -114,7 +114,7 @@ struct FailingService {
 
 /// Returns the services of a type that are in trouble and not silenced.
 async fn failing(parts: &NoticeReconciler, check_type: CheckType) -> Result<Vec<FailingService>, MainError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let mut failing = outages::services_of(main, check_type).await?;
     let keys: Vec<ServiceKey> = failing.iter().map(|service| service.key).collect();
     let covered = covered(main, &keys).await?;
@@ -147,7 +147,7 @@ async fn certificate(
 ) -> Result<Option<NoticeCondition>, HistoryError> {
     let bad =
         CheckFilter { statuses: vec![CheckStatus::Down, CheckStatus::Degraded], ..CheckFilter::default() };
-    let newest = checks::page(&parts.announcer.databases.history, service.key, &bad, 1).await?;
+    let newest = checks::page(&parts.router.databases.history, service.key, &bad, 1).await?;
     let failure = newest.into_iter().next().and_then(|check| check.measurement.failure);
     let Some(failure) = failure.filter(|failure| is_about_end(failure)) else { return Ok(None) };
     let has_ended = failure.code == ErrorCode::TlsExpired;

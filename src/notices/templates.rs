@@ -20,7 +20,7 @@ const CHANNELS_AT_ONCE: u64 = 100;
 
 /// Compares the templates with the open notices: all of them, or only those with a notice.
 pub(super) async fn compare(parts: &NoticeReconciler, checks_all: bool) -> Result<(), MainError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
     lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_some());
     let mut broken = if checks_all { find_broken(parts).await? } else { Vec::new() };
@@ -35,7 +35,7 @@ pub(super) async fn compare(parts: &NoticeReconciler, checks_all: bool) -> Resul
 
 /// Returns the troubles of stored templates of active channels.
 async fn find_broken(parts: &NoticeReconciler) -> Result<Vec<NoticeCondition>, MainError> {
-    let main = parts.announcer.databases.main.reader();
+    let main = parts.router.databases.main.reader();
     let (mut broken, mut after) = (Vec::new(), 0);
     loop {
         let kind = ChannelKind::Template;
@@ -66,9 +66,9 @@ async fn flaws_of(channels: Vec<NotificationChannel>) -> Vec<(NotificationChanne
 /// Returns true unless the channel was deleted or switched off, or was changed since and its template can be filled.
 async fn is_broken_still(parts: &NoticeReconciler, notice: &Notice) -> Result<bool, MainError> {
     let Some(id) = channel_of_source(&notice.trouble.source) else { return Ok(false) };
-    let sight = Visibility::whole(notice.trouble.source.organisation);
-    let main = parts.announcer.databases.main.reader();
-    let Some(channel) = notification_channels::find(main, sight, id).await? else { return Ok(false) };
+    let visibility = Visibility::whole(notice.trouble.source.organisation);
+    let main = parts.router.databases.main.reader();
+    let Some(channel) = notification_channels::find(main, visibility, id).await? else { return Ok(false) };
     if !channel.is_enabled {
         return Ok(false);
     }

@@ -39,21 +39,21 @@ fn notice(severity: Severity) -> Notice {
     &[(0, Some(Major), ""), (10, Some(Major), "falls"), (11, Some(Major), ""), (12, Some(Critical), "begins")]
 )]
 fn a_notice_starts_falls_and_ends_with_its_condition(
-    #[case] mut told: Option<Severity>,
-    #[case] looks: &[(u64, Option<Severity>, &str)],
+    #[case] mut notified: Option<Severity>,
+    #[case] samples: &[(u64, Option<Severity>, &str)],
 ) {
     let (falls, begin) = (SeverityFalls::default(), Instant::now());
-    for (minute, severity, expected) in looks {
+    for (minute, severity, expected) in samples {
         let wrong: Vec<NoticeCondition> = severity.map(condition).into_iter().collect();
-        let lasting: Vec<Notice> = told.map(notice).into_iter().collect();
+        let lasting: Vec<Notice> = notified.map(notice).into_iter().collect();
         let now = begin + Duration::from_secs(minute * 60);
         let NoticeChanges { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);
-        let said = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
-        let said: Vec<&str> =
-            said.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();
-        assert_eq!(said.join(" "), *expected, "minute {minute}");
+        let changes = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
+        let changes: Vec<&str> =
+            changes.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();
+        assert_eq!(changes.join(" "), *expected, "minute {minute}");
         if !expected.is_empty() {
-            told = *severity;
+            notified = *severity;
         }
     }
 }

@@ -31,9 +31,9 @@ pub(super) fn is_about_pings(notice: &Notice) -> bool {
 
 /// Compares the heartbeats that could not be judged with the open notices.
 pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
-    let main = parts.announcer.databases.main.reader();
-    let ownership = &parts.announcer.ownership;
-    let unheard: BTreeSet<ServiceKey> = parts.announcer.engine.listening().unheard().into_iter().collect();
+    let main = parts.router.databases.main.reader();
+    let ownership = &parts.router.ownership;
+    let unheard: BTreeSet<ServiceKey> = parts.router.engine.listening().unheard().into_iter().collect();
     let mut lasting = notices::lasting_of(main, EVENT).await?;
     lasting.retain(|notice| {
         let service = notice.trouble.service;
@@ -42,8 +42,8 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
     if unheard.is_empty() && lasting.is_empty() {
         return Ok(());
     }
-    let told = lasting.iter().filter_map(|notice| notice.trouble.service);
-    let keys: Vec<ServiceKey> = unheard.iter().copied().chain(told).collect();
+    let notified = lasting.iter().filter_map(|notice| notice.trouble.service);
+    let keys: Vec<ServiceKey> = unheard.iter().copied().chain(notified).collect();
     let found = outlines::by_keys(main, &keys).await?;
     let pings = heartbeats::of_services(main, &keys).await?;
     let owners = found.iter().map(|service| service.organisation).collect::<BTreeSet<i64>>();
@@ -51,11 +51,11 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), MainError> {
     let owners: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
     let mut wrong = Vec::new();
     for service in &found {
-        let told = lasting.iter().find(|notice| notice.trouble.service == Some(service.key));
+        let notice = lasting.iter().find(|notice| notice.trouble.service == Some(service.key));
         let now = parts.guard.now();
         let is_waiting =
             |notice: &&Notice| is_waiting(service, pings.get(&service.key), notice.began_at, now);
-        match (told.filter(is_waiting), owners.get(&service.organisation)) {
+        match (notice.filter(is_waiting), owners.get(&service.organisation)) {
             (Some(notice), _) => wrong.push(notice.trouble.clone()),
             (None, Some(owner)) if unheard.contains(&service.key) => wrong.push(trouble(service, owner)),
             _ => {}

@@ -20,12 +20,12 @@ const AT_ONCE: usize = 2;
 /// Turns messages into the requests of their channels.
 #[derive(Clone, Debug)]
 pub struct MessageComposer {
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
 }
 
 impl Default for MessageComposer {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { slots: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 }
 
@@ -50,12 +50,12 @@ impl MessageComposer {
         if definition.kind != ChannelKind::Template {
             return Ok((definition.compose)(envelope)?);
         }
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| ComposeFailure::Broken)?;
+        let permit = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| ComposeFailure::Broken)?;
         let owned = OwnedEnvelope::copy(envelope);
         let work = tokio::task::spawn_blocking(move || {
             let composed = (definition.compose)(&owned.as_envelope());
             // Held until the work is done, even if the caller no longer waits for it.
-            drop(place);
+            drop(permit);
             composed
         });
         match work.await {

@@ -24,7 +24,7 @@ use crate::store::notifications::order::release_stranded;
 use crate::store::{MainError, subscriber_facts};
 
 /// The poll interval of the outbox while nothing is due.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 /// The interval of rare maintenance work.
 const TIDY: Duration = Duration::from_secs(10);
 /// The poll interval of escalation steps.
@@ -36,7 +36,7 @@ const FORGET: Duration = Duration::from_secs(3_600);
 /// The wait before the next attempt to take the lock, or to reach the database.
 const RETRY: Duration = Duration::from_secs(2);
 /// The time for which finished messages are kept, in milliseconds.
-const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+const RETENTION_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 impl Courier {
     /// Delivers until the future is dropped.
@@ -85,7 +85,7 @@ impl Courier {
                 escalated = Some(Instant::now());
             }
             let has_sent = !is_held && round.send_due().await?;
-            round.settle(if has_sent { Duration::ZERO } else { LOOK }).await?;
+            round.settle(if has_sent { Duration::ZERO } else { POLL_EVERY }).await?;
         }
     }
 
@@ -109,7 +109,7 @@ impl Courier {
     async fn forget_old(&self) -> Result<bool, MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(false) };
         let transaction = self.databases.main.begin().await?;
-        forget(&transaction, now.plus_ms(-KEPT_MS)).await?;
+        forget(&transaction, now.plus_ms(-RETENTION_MS)).await?;
         subscriber_facts::forget(&transaction, now).await?;
         transaction.commit().await?;
         Ok(true)

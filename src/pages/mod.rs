@@ -38,7 +38,7 @@ pub struct PageServer {
     /// Main database with pages, components and announcements.
     pub databases: Databases,
     /// Knows the owners of services, which have the current verdicts.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Source of the wall time.
     pub clock: Clock,
     /// The host names of this installation.

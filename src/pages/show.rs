@@ -40,7 +40,7 @@ impl PageServer {
     /// does not wait for it.
     async fn verdicts(&self, services: &[ServiceOutline]) -> HashMap<ServiceKey, Verdict> {
         let addresses: Vec<_> = services.iter().map(ServiceOutline::address).collect();
-        let snapshots = self.announcer.snapshots_at_once(&addresses).await;
+        let snapshots = self.router.snapshots_at_once(&addresses).await;
         let known = services.iter().zip(snapshots);
         known.filter_map(|(service, snapshot)| Some((service.key, snapshot?.verdict))).collect()
     }
@@ -55,8 +55,8 @@ impl PageServer {
         let locales = page.effective_locales(&organisation);
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
         let reader = VisitorLanguage { chosen: &chosen, default: &default, words: PageTexts::of(&chosen) };
-        let look = PageAppearance::of(page, visit.appearance, reader.words);
-        let view = self.view(&reader, (page, &organisation), look).await?;
+        let appearance = PageAppearance::of(page, visit.appearance, reader.words);
+        let view = self.view(&reader, (page, &organisation), appearance).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(page = %page.id, %error, "cannot render a status page");
             String::new()
@@ -70,12 +70,12 @@ impl PageServer {
         &self,
         reader: &VisitorLanguage<'_>,
         (page, organisation): (&Statuspage, &Organisation),
-        look: PageAppearance,
+        appearance: PageAppearance,
     ) -> Result<PublicPage, MainError> {
         let main = self.databases.main.reader();
-        let sight = Visibility::whole(page.organisation);
-        let components = components::of_page(main, sight, page.key).await?;
-        let facts = page_facts::gather(main, sight, page.key).await?;
+        let visibility = Visibility::whole(page.organisation);
+        let components = components::of_page(main, visibility, page.key).await?;
+        let facts = page_facts::gather(main, visibility, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
         let ordered = ComponentTree::of(&components).depth_first();
@@ -94,9 +94,9 @@ impl PageServer {
         };
         let incidents = announcements::incidents(main, &showing).await?;
         let maintenances = announcements::maintenances(main, &showing).await?;
-        let speaker = AnnouncementRenderer { reader, page, organisation, linked: &linked };
-        let incidents = incidents.into_iter().map(|one| speaker.incident(one)).collect();
-        let maintenances = maintenances.into_iter().map(|one| speaker.maintenance(one)).collect();
+        let renderer = AnnouncementRenderer { reader, page, organisation, linked: &linked };
+        let incidents = incidents.into_iter().map(|one| renderer.incident(one)).collect();
+        let maintenances = maintenances.into_iter().map(|one| renderer.maintenance(one)).collect();
         let mut hashes = assets::hashes(main, page.key).await?;
         let mut file = |kind: AssetKind| hashes.remove(&kind).map(|hash| format!("/assets/{hash}"));
         let icon = file(AssetKind::Favicon);
@@ -113,7 +113,7 @@ impl PageServer {
         };
         Ok(PublicPage {
             words: reader.words,
-            look,
+            appearance,
             head,
             name,
             logo,

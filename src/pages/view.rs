@@ -14,7 +14,7 @@ use crate::pages::page_texts::PageTexts;
 #[template(path = "page.html")]
 pub(super) struct PublicPage {
     pub(super) words: &'static PageTexts,
-    pub(super) look: PageAppearance,
+    pub(super) appearance: PageAppearance,
     pub(super) head: PageHead,
     pub(super) name: String,
     /// URLs of the logos; a dark logo requires a light one.

@@ -26,8 +26,8 @@ impl<'a> Decimal<'a> {
         let digits = (whole.as_bytes(), fraction.as_bytes());
         let zeros = digits.0.iter().chain(digits.1).take_while(|digit| **digit == b'0').count();
         let is_zero = zeros == whole.len() + fraction.len();
-        let place = |digits: usize| i64::try_from(digits).ok();
-        let magnitude = place(whole.len())? - place(zeros)?;
+        let count = |digits: usize| i64::try_from(digits).ok();
+        let magnitude = count(whole.len())? - count(zeros)?;
         let magnitude = (!is_zero).then(|| magnitude.saturating_add(power(exponent)));
         Some(Self { is_negative, digits, magnitude })
     }

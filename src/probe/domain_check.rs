@@ -16,7 +16,7 @@ use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
 /// The longest time of one check: a client waits for it.
-const LOOK_TIME: Duration = Duration::from_secs(5);
+const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ struct DomainAnswers {
 
 /// Checks once. Takes a few seconds at most.
 pub async fn check_domain(wanted: &RequiredRecords, toolbox: &Toolbox) -> DomainRecordsState {
-    let deadline = Instant::now() + LOOK_TIME;
+    let deadline = Instant::now() + CHECK_TIME;
     let see = |name: &str, record: DnsRecord| {
         let name = Name::from_ascii(name);
         async move {
@@ -198,8 +198,11 @@ mod tests {
     #[case(DomainAnswers { txt: records(&["valu", "VALUE"], &[]), ..right() }, UNOWNED)]
     #[case(DomainAnswers { txt: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
     #[case(DomainAnswers { cname: DomainAnswer::BadSignature, v4: DomainAnswer::BadSignature, v6: DomainAnswer::BadSignature, ..right() }, DNSSEC)]
-    fn a_domain_is_judged_by_its_records(#[case] answers: DomainAnswers, #[case] sight: DomainRecordsState) {
-        check(answers, sight);
+    fn a_domain_is_judged_by_its_records(
+        #[case] answers: DomainAnswers,
+        #[case] records_state: DomainRecordsState,
+    ) {
+        check(answers, records_state);
     }
 
     /// A local fault is never the domain's.
@@ -226,18 +229,18 @@ mod tests {
     #[case(DomainAnswers { cname: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Right)]
     fn records_that_were_not_received_do_not_count_as_missing(
         #[case] answers: DomainAnswers,
-        #[case] sight: DomainRecordsState,
+        #[case] records_state: DomainRecordsState,
     ) {
-        check(answers, sight);
+        check(answers, records_state);
     }
 
-    fn check(answers: DomainAnswers, sight: DomainRecordsState) {
+    fn check(answers: DomainAnswers, records_state: DomainRecordsState) {
         let wanted = RequiredRecords {
             hostname: "status.example.com".into(),
             cname_target: EDGE.into(),
             txt_name: "_status-verify.status.example.com".into(),
             txt_value: VALUE.into(),
         };
-        assert_eq!(answers.judge(&wanted), sight);
+        assert_eq!(answers.judge(&wanted), records_state);
     }
 }

@@ -123,14 +123,14 @@ mod tests {
         let expected: Vec<u8> =
             servers.iter().map(|numbers| numbers.iter().map(|number| 1 << number).sum()).collect();
         let answered = sockets.iter().zip(servers).map(|(socket, numbers)| answer(socket, 4, numbers, code));
-        let heard = async {
+        let received = async {
             join_all(answered).await;
             let is_heard = || {
                 check
                     .answered
                     .iter()
                     .zip(&expected)
-                    .all(|(heard, want)| heard.load(Ordering::Relaxed) == *want)
+                    .all(|(received, want)| received.load(Ordering::Relaxed) == *want)
             };
             while !is_heard() {
                 tokio::task::yield_now().await;
@@ -138,7 +138,7 @@ mod tests {
         };
         tokio::select! {
             () = check.run() => {}
-            () = heard => {}
+            () = received => {}
         }
         check.is_of_name()
     }

@@ -132,21 +132,21 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_first_polled_check_sees_the_stall() {
-        let look = async {
+        let work = async {
             let stalls = StallMonitor::watch();
             let start = Instant::now();
             tokio::time::advance(Duration::from_secs(3)).await;
             assert!(stalls.since(start) >= Duration::from_millis(2_900));
             assert_eq!(stalls.since(Instant::now()), Duration::ZERO);
         };
-        LocalSet::new().run_until(look).await;
+        LocalSet::new().run_until(work).await;
     }
 
     /// Each poll takes a millisecond, and a thousand tasks wait for one.
     #[tokio::test]
     #[expect(clippy::disallowed_methods, reason = "it keeps the thread busy on purpose")]
     async fn a_queue_that_is_too_long_is_a_stall() {
-        let look = async {
+        let work = async {
             let stalls = StallMonitor::watch();
             let start = Instant::now();
             for _ in 0..1_000 {
@@ -160,6 +160,6 @@ mod tests {
             sleep(Duration::from_millis(1_200)).await;
             assert!(stalls.since(start) >= Duration::from_millis(500), "{:?}", stalls.since(start));
         };
-        LocalSet::new().run_until(look).await;
+        LocalSet::new().run_until(work).await;
     }
 }

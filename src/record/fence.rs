@@ -124,7 +124,7 @@ mod tests {
     ) {
         let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
         let holder = if is_ours { member.folder } else { Id::random() };
-        let ownership = Ownership::among_others(member);
+        let ownership = Ownership::clustered(member);
         let partition = Partition::of(7);
         ownership.hold([partition].into_iter().collect(), FencingToken { epoch: 1, revision: 5 });
         let hold = PartitionHold {
@@ -148,7 +148,7 @@ mod tests {
             fence: FencingToken { epoch: 1, revision: 5 },
             taken_at: TAKEN,
         };
-        let ownership = Ownership::among_others(member);
+        let ownership = Ownership::clustered(member);
         let left = permitted(
             &batch(2_000),
             &ownership,

@@ -33,10 +33,10 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
     let LateResults { service, interval_ms, span } = late;
     let fresh_ms = freshness_ms(interval_ms);
     let snapshot = history.snapshot().await?;
-    let mut told = changes::since(&snapshot.rows, service, span.from.plus_ms(-fresh_ms)).await?;
-    told.retain(|change| change.cause != ChangeCause::Filled);
+    let mut status_changes = changes::since(&snapshot.rows, service, span.from.plus_ms(-fresh_ms)).await?;
+    status_changes.retain(|change| change.cause != ChangeCause::Filled);
     let mut filled = Vec::new();
-    for gap in gaps(&told, now).into_iter().filter(|gap| gap.from < span.to && gap.to > span.from) {
+    for gap in gaps(&status_changes, now).into_iter().filter(|gap| gap.from < span.to && gap.to > span.from) {
         let around = TimeRange { from: gap.from.plus_ms(-fresh_ms), to: gap.to };
         let votes = votes::of_span(&snapshot, service, around).await?;
         filled.push((
@@ -49,18 +49,18 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
         return Ok(false);
     }
     let transaction = history.begin().await?;
-    for (gap, said) in filled {
+    for (gap, filled_changes) in filled {
         changes::remove_filled(&transaction, service, gap).await?;
-        append::changes(&transaction, &said).await?;
+        append::changes(&transaction, &filled_changes).await?;
     }
     transaction.commit().await?;
     Ok(true)
 }
 
 /// The times without data; the last one may be open.
-fn gaps(told: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
-    let ends = told.iter().skip(1).map(|change| change.at).chain([now]);
-    let spans = told.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);
+fn gaps(status_changes: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
+    let ends = status_changes.iter().skip(1).map(|change| change.at).chain([now]);
+    let spans = status_changes.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);
     let gap = spans.map(|(change, to)| TimeRange { from: change.at, to });
     gap.filter(|gap| gap.from < gap.to).collect()
 }
@@ -81,18 +81,18 @@ fn changes_in_gap(
     let before = all.iter().rev().find(|change| change.at <= begins_at).copied();
     let first = before.map(|change| StatusChange { at: begins_at, ..change });
     let later = all.into_iter().filter(|change| change.at > begins_at);
-    let mut said: Vec<StatusChange> = Vec::new();
+    let mut filled_changes: Vec<StatusChange> = Vec::new();
     let ends_at = gap.to.plus_ms(-1);
     for change in first.into_iter().chain(later).filter(|change| change.at < ends_at) {
-        let from = said.last().map_or(MeasuredStatus::NoData, |last| last.to);
+        let from = filled_changes.last().map_or(MeasuredStatus::NoData, |last| last.to);
         if from != change.to {
-            said.push(StatusChange { from, ..change });
+            filled_changes.push(StatusChange { from, ..change });
         }
     }
-    if let Some(last) = said.last().copied().filter(|last| last.to != MeasuredStatus::NoData) {
-        said.push(StatusChange { at: ends_at, from: last.to, to: MeasuredStatus::NoData, ..last });
+    if let Some(last) = filled_changes.last().copied().filter(|last| last.to != MeasuredStatus::NoData) {
+        filled_changes.push(StatusChange { at: ends_at, from: last.to, to: MeasuredStatus::NoData, ..last });
     }
-    said
+    filled_changes
 }
 
 #[cfg(test)]
@@ -117,13 +117,16 @@ mod tests {
     fn late_results_fill_a_no_data_period(#[case] story: &str, #[case] expected: &str) {
         let at = |second: i64| Timestamp::from_ms(second * 1_000);
         let gap = TimeRange { from: at(120), to: at(900) };
-        let said = changes_in_gap(gap, &votes(story), StatusSweep::new(1, 60_000, ChangeCause::Filled));
-        let shown: Vec<String> =
-            said.iter().map(|change| format!("{}{}", change.at.ms() / 1_000, change.to.as_str())).collect();
+        let filled_changes =
+            changes_in_gap(gap, &votes(story), StatusSweep::new(1, 60_000, ChangeCause::Filled));
+        let shown: Vec<String> = filled_changes
+            .iter()
+            .map(|change| format!("{}{}", change.at.ms() / 1_000, change.to.as_str()))
+            .collect();
         assert_eq!(shown.join(" "), expected);
-        assert!(said.iter().all(|change| change.at > gap.from && change.at < gap.to));
+        assert!(filled_changes.iter().all(|change| change.at > gap.from && change.at < gap.to));
         let mut status = MeasuredStatus::NoData;
-        for change in said {
+        for change in filled_changes {
             assert_eq!(std::mem::replace(&mut status, change.to), change.from);
         }
     }

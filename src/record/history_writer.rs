@@ -62,8 +62,8 @@ impl HistoryWriter {
         // Results from the spool or from a remote location may name a location that this process does not have.
         let named = self.codes.iter().chain(batch.checks.iter().map(|check| &check.location));
         let unknown: BTreeSet<&LocationCode> = named.filter(|code| !locations.knows(code)).collect();
-        let is_news = !unknown.is_empty();
-        if is_news {
+        let has_unknown = !unknown.is_empty();
+        if has_unknown {
             let codes: Vec<LocationCode> = unknown.into_iter().cloned().collect();
             locations = LocationNumbers::ensure(&transaction, &codes).await?;
         }
@@ -73,7 +73,7 @@ impl HistoryWriter {
         append::changes(&transaction, &batch.changes).await?;
         transaction.commit().await?;
         // Not before the commit: a number that is rolled back may be assigned to another location.
-        if is_news {
+        if has_unknown {
             *self.locations.lock().unwrap_or_else(PoisonError::into_inner) = locations;
         }
         Ok(())

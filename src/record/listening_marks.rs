@@ -49,10 +49,10 @@ impl ListeningMarks {
             listening.note_trust(guard.trusted_now().is_some());
             let is_due = marked_at.is_none_or(|at| at.elapsed() >= KEEP_EVERY);
             let Some(span) = listening.stretch().filter(|_| is_due) else { continue };
-            let kept = self.keep(span).await;
+            let stored = self.keep(span).await;
             marked_at = Some(Instant::now());
-            let was_failing = std::mem::replace(&mut is_failing, kept.is_err());
-            if let Some(error) = kept.err().filter(|_| !was_failing) {
+            let was_failing = std::mem::replace(&mut is_failing, stored.is_err());
+            if let Some(error) = stored.err().filter(|_| !was_failing) {
                 tracing::warn!(%error, "cannot store the time in which pings are received; retrying");
             }
         }

@@ -54,7 +54,7 @@ struct RecordedPast {
     absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
     /// The span of which `votes` has all rows.
-    looked: InclusiveSpan,
+    span: InclusiveSpan,
     statuses: HashMap<ServiceKey, StatusChange>,
     /// Of services that went up and down lately.
     flapping: HashMap<ServiceKey, FlappingState>,
@@ -75,8 +75,8 @@ impl WatchStart {
     }
 
     /// This process has just started, and watches everything.
-    fn of_all(announcer: &ServiceRouter) -> Self {
-        let now = announcer.engine.started_at();
+    fn of_all(router: &ServiceRouter) -> Self {
+        let now = router.engine.started_at();
         Self { partitions: PartitionSet::ALL, now, is_handed_over: false }
     }
 }
@@ -95,39 +95,39 @@ pub struct RestoredService {
 }
 
 /// Starts a watch for every stored service; returns them by key.
-pub async fn restore_all(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
-    let beginning = WatchStart::of_all(announcer);
-    let past = read_past(announcer, beginning).await.inspect_err(|error| {
+pub async fn restore_all(router: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
+    let beginning = WatchStart::of_all(router);
+    let past = read_past(router, beginning).await.inspect_err(|error| {
         tracing::error!(%error, "cannot read the history; services start without earlier results");
     });
-    each_service(announcer, past.ok(), beginning).await
+    each_service(router, past.ok(), beginning).await
 }
 
 /// Starts a watch for every stored service of partitions that have just come to this node. It continues from the
 /// service's past, or is not started at all: another node reported its status until a moment ago.
 pub async fn restore_partitions(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     partitions: PartitionSet,
 ) -> Result<Vec<RestoredService>, StoreError> {
-    let beginning = WatchStart { partitions, now: announcer.engine.now(), is_handed_over: true };
-    let past = read_past(announcer, beginning).await?;
-    each_service(announcer, Some(past), beginning).await
+    let beginning = WatchStart { partitions, now: router.engine.now(), is_handed_over: true };
+    let past = read_past(router, beginning).await?;
+    each_service(router, Some(past), beginning).await
 }
 
 /// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
 /// [`figures::restore_figures`] adds the earlier measurements.
-pub async fn restore_without_past(announcer: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
+pub async fn restore_without_past(router: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     tracing::warn!("history unavailable; services start without earlier results, which are added later");
-    let beginning = WatchStart::of_all(announcer);
-    each_service(announcer, None, beginning).await
+    let beginning = WatchStart::of_all(router);
+    each_service(router, None, beginning).await
 }
 
 async fn each_service(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     past: Option<RecordedPast>,
     beginning: WatchStart,
 ) -> Result<Vec<RestoredService>, StoreError> {
-    let databases = &announcer.databases;
+    let databases = &router.databases;
     let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
@@ -135,14 +135,14 @@ async fn each_service(
         let page = definitions::page(databases.main.reader(), beginning.partitions, after, PAGE).await?;
         let Some(last) = page.last else { return Ok(restored) };
         after = last;
-        announcer.unreadable.add(&page.unreadable);
-        let definitions = announcer.define(&page.services).await?;
+        router.unreadable.add(&page.unreadable);
+        let definitions = router.define(&page.services).await?;
         let expected: Vec<ExpectedVotes> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
         // A query of a history that is away costs seconds each time.
         if past.is_known
             && let Err(error) =
-                recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
+                recent::complete(&databases.history, &mut past.votes, &expected, past.span).await
         {
             if beginning.is_handed_over {
                 return Err(error.into());
@@ -150,7 +150,7 @@ async fn each_service(
             tracing::error!(%error, "cannot read older results; some services start without earlier votes");
         }
         let found: Vec<RestoredService> = stream::iter(definitions)
-            .map(|definition| restore_service(announcer, &past, definition, beginning))
+            .map(|definition| restore_service(router, &past, definition, beginning))
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -158,17 +158,17 @@ async fn each_service(
     }
 }
 
-async fn read_past(announcer: &ServiceRouter, beginning: WatchStart) -> Result<RecordedPast, StoreError> {
+async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<RecordedPast, StoreError> {
     // Some of these statements read the newest of every service.
-    let history = announcer.databases.history.clone().with_long_timeout();
+    let history = router.databases.history.clone().with_long_timeout();
     let reader = history.reader();
     let locations = LocationNumbers::read(reader).await?;
-    let known = announcer.definer.roster.all();
+    let known = router.compiler.roster.all();
     let numbers = known.iter().filter_map(|known| {
         Some((known.key, *locations.numbers(&[known.location.code.to_string()]).first()?))
     });
     let numbers = numbers.collect();
-    let absent = absent(announcer, &locations).await?;
+    let absent = absent(router, &locations).await?;
     let WatchStart { partitions, now, .. } = beginning;
     let since = if beginning.is_handed_over {
         now.plus_ms(-HANDED_OVER_MS)
@@ -176,31 +176,31 @@ async fn read_past(announcer: &ServiceRouter, beginning: WatchStart) -> Result<R
         // After a long stop the last results are all old.
         recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
     };
-    let looked = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
-    let votes = recent::within(reader, partitions, looked).await?;
+    let span = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
+    let votes = recent::within(reader, partitions, span).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     let turns_since = now.plus_ms(-i64::from(*status_rules::MINUTES.end()) * 60_000);
     let flapping = changes::flapping(reader, partitions, turns_since).await?;
-    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
+    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, span, statuses, flapping })
 }
 
 /// Returns the remote locations in use that the engine does not know yet. A deleted one has no vote.
 async fn absent(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     numbers: &LocationNumbers,
 ) -> Result<HashMap<i32, LocationCode>, StoreError> {
-    let stored = probe_locations::list(announcer.databases.main.reader()).await?;
+    let stored = probe_locations::list(router.databases.main.reader()).await?;
     let codes = stored.into_iter().filter(|stored| stored.is_enabled).map(|stored| stored.location.code);
-    let absent = codes.filter(|code| announcer.definer.roster.find(code.as_str()).is_none());
+    let absent = codes.filter(|code| router.compiler.roster.find(code.as_str()).is_none());
     Ok(absent.filter_map(|code| Some((*numbers.numbers(&[code.to_string()]).first()?, code))).collect())
 }
 
 /// Returns the locations whose results may still vote: older results of a slow service are fresh as well.
 fn expect(past: &RecordedPast, definition: &WatchDefinition, now: Timestamp) -> ExpectedVotes {
     let task = definition.task.as_ref();
-    let places = task.into_iter().flat_map(|task| &*task.locations);
-    let known = places.filter_map(|place| past.numbers.get(place));
+    let assigned = task.into_iter().flat_map(|task| &*task.locations);
+    let known = assigned.filter_map(|location| past.numbers.get(location));
     let absent = task.into_iter().flat_map(|_| past.absent.keys());
     let freshness = task.map_or(i64::MAX, |task| freshness_ms(task.plan.interval_ms));
     ExpectedVotes {
@@ -211,15 +211,15 @@ fn expect(past: &RecordedPast, definition: &WatchDefinition, now: Timestamp) -> 
 }
 
 async fn restore_service(
-    announcer: &ServiceRouter,
+    router: &ServiceRouter,
     past: &RecordedPast,
     definition: WatchDefinition,
     beginning: WatchStart,
 ) -> RestoredService {
-    let ServiceRouter { engine, definer, .. } = announcer;
+    let ServiceRouter { engine, compiler, .. } = router;
     let nothing = HashMap::new();
     let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
-    let memory = memory(&definition, definer, past, votes);
+    let memory = memory(&definition, compiler, past, votes);
     let memory = WatchMemory { source: beginning.source(), ..memory };
     let last = votes.values().map(|vote| vote.checked_at).max();
     let backed_until = last.map(|last| backed_until(&definition, last, beginning.now, beginning.source()));
@@ -284,7 +284,7 @@ async fn recall(
 
 fn memory(
     definition: &WatchDefinition,
-    definer: &DefinitionCompiler,
+    compiler: &DefinitionCompiler,
     past: &RecordedPast,
     votes: &HashMap<i32, LocationVote>,
 ) -> WatchMemory {
@@ -303,7 +303,7 @@ fn memory(
         return memory;
     };
     for (number, vote) in votes {
-        let known = past.locations.code(*number).and_then(|code| definer.roster.find(code));
+        let known = past.locations.code(*number).and_then(|code| compiler.roster.find(code));
         match (known, past.absent.get(number)) {
             (Some(known), _) => {
                 let slot = task.locations.iter().position(|key| *key == known.key);

@@ -22,8 +22,8 @@ const RATE_FACTOR: f64 = 20.0;
 /// Seconds of its schedule that may arrive at once: twice the maximum age of results.
 const BURST_SECONDS: f64 = 2.0 * OLDEST_MS as f64 / 1_000.0;
 /// Checks of one service in a burst, and per second: fast rechecks run once a second, requested checks besides.
-const LOOKS_AT_ONCE: i64 = 10;
-const LOOKS_PER_SECOND: i64 = 2;
+const REQUESTS_AT_ONCE: i64 = 10;
+const REQUESTS_PER_SECOND: i64 = 2;
 /// Number of results that may always arrive at once.
 const BURST_LEAST: f64 = 1_000.0;
 
@@ -66,7 +66,7 @@ pub fn judge(arrival: ArrivedBatch, of_location: &LocationAssignments, now: Time
     let ArrivedBatch { location, batch, received_at, clock_ahead_ms } = arrival;
     let mut judged = JudgedBatch::default();
     let crowded = services_with_excess(&batch.records);
-    let mut places: HashMap<(Id, bool), usize> = HashMap::new();
+    let mut indexes: HashMap<(Id, bool), usize> = HashMap::new();
     for mut record in batch.records {
         record.checked_at = record.checked_at.plus_ms(-clock_ahead_ms);
         record.scheduled_at = record.scheduled_at.plus_ms(-clock_ahead_ms);
@@ -88,11 +88,11 @@ pub fn judge(arrival: ArrivedBatch, of_location: &LocationAssignments, now: Time
             continue;
         };
         record.role = assigned.role;
-        let place = *places.entry((assigned.id, is_present)).or_insert(judged.taken.len());
-        if place == judged.taken.len() {
+        let index = *indexes.entry((assigned.id, is_present)).or_insert(judged.taken.len());
+        if index == judged.taken.len() {
             judged.taken.push(TakenResults { id: assigned.id, records: Vec::new(), is_present });
         }
-        judged.taken[place].records.push(record);
+        judged.taken[index].records.push(record);
     }
     judged
 }
@@ -106,7 +106,7 @@ fn services_with_excess(records: &[CheckRecord]) -> HashSet<ServiceKey> {
     }
     let is_crowded = |(first, last, count): (Timestamp, Timestamp, i64)| {
         let seconds = last.ms_since(first) / 1_000;
-        count > LOOKS_AT_ONCE + seconds * LOOKS_PER_SECOND
+        count > REQUESTS_AT_ONCE + seconds * REQUESTS_PER_SECOND
     };
     spans.into_iter().filter(|(_, span)| is_crowded(*span)).map(|(service, _)| service).collect()
 }

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 
 use crate::bus::connection::BusConnection;
 use crate::bus::messages::check_request::RemoteCheckRequest;
-use crate::bus::reports::ask_to_look;
+use crate::bus::reports::send_check_request;
 use crate::engine::registry::LocationCheckRequest;
 use crate::supervise::{ActorKind, LivenessQuery, SupervisedActor};
 
@@ -38,15 +38,15 @@ impl Handler<LocationCheckRequest> for CheckRequestSender {
     /// Drops requests while the connection is lost: they would arrive too late.
     fn handle(
         &mut self,
-        LocationCheckRequest { location, service, look_now, hurry_ms }: LocationCheckRequest,
+        LocationCheckRequest { location, service, check_now, fast_rechecks_ms }: LocationCheckRequest,
         _: &mut Context<Self>,
     ) {
         if !self.0.state().is_connected() {
             return;
         }
-        let look = RemoteCheckRequest { service, look_now, hurry_ms };
+        let request = RemoteCheckRequest { service, check_now, fast_rechecks_ms };
         // Sent only if the client has room for it: it is not worth waiting.
-        if ask_to_look(&self.0, &location, look).now_or_never().is_none() {
+        if send_check_request(&self.0, &location, request).now_or_never().is_none() {
             tracing::debug!(%location, "check request dropped: the NATS client is busy");
         }
     }

@@ -45,7 +45,7 @@ pub struct DefinitionDistributor {
     /// The databases; the main one has the services.
     pub databases: Databases,
     /// Plans the checks of each location.
-    pub definer: DefinitionCompiler,
+    pub compiler: DefinitionCompiler,
     /// Marks of services to compare.
     pub changes: ChangeQueue,
     /// The partitions of this node, whose services it distributes.
@@ -75,19 +75,19 @@ struct BucketState {
     /// Deleted definitions with their times: the bucket drops them after a while.
     taken_away: VecDeque<RemovedDefinition>,
     /// Entries by service, for deleted services.
-    places: HashMap<ServiceKey, Vec<DefinitionKey>>,
+    definition_keys: HashMap<ServiceKey, Vec<DefinitionKey>>,
 }
 
 /// A definition that was taken away.
 struct RemovedDefinition {
-    place: DefinitionKey,
+    definition_key: DefinitionKey,
     revision: u64,
     at: Instant,
 }
 
 /// The wanted definition of a service at a location.
 struct WantedDefinition {
-    place: DefinitionKey,
+    definition_key: DefinitionKey,
     assigned: RemoteAssignment,
     json: Vec<u8>,
     recipient: String,
@@ -95,36 +95,47 @@ struct WantedDefinition {
 
 impl BucketState {
     /// Returns the change that deletes a definition.
-    fn taking_away(&self, place: DefinitionKey) -> BucketChange {
-        BucketChange { replaces: self.entries.get(&place).cloned(), place, definition: None }
+    fn taking_away(&self, definition_key: DefinitionKey) -> BucketChange {
+        BucketChange {
+            replaces: self.entries.get(&definition_key).cloned(),
+            definition_key,
+            definition: None,
+        }
     }
 
-    fn digest(&self, place: &DefinitionKey) -> Option<&str> {
-        self.entries.get(place)?.digest.as_deref()
+    fn digest(&self, definition_key: &DefinitionKey) -> Option<&str> {
+        self.entries.get(definition_key)?.digest.as_deref()
     }
 
     /// Updates the known content, and drops expired deletions.
     fn note(&mut self, written: Vec<(DefinitionKey, BucketEntry)>) {
         let now = Instant::now();
-        for (place, entry) in written {
+        for (definition_key, entry) in written {
             if entry.digest.is_none() {
-                let taken = RemovedDefinition { place: place.clone(), revision: entry.revision, at: now };
+                let taken = RemovedDefinition {
+                    definition_key: definition_key.clone(),
+                    revision: entry.revision,
+                    at: now,
+                };
                 self.taken_away.push_back(taken);
             }
-            self.entries.insert(place, entry);
+            self.entries.insert(definition_key, entry);
         }
-        while let Some(RemovedDefinition { place, revision, .. }) =
+        while let Some(RemovedDefinition { definition_key, revision, .. }) =
             self.taken_away.pop_front_if(|taken| now.duration_since(taken.at) > definition_bucket::FORGOTTEN)
         {
-            if self.entries.get(&place).is_some_and(|entry| entry.revision == revision) {
-                self.entries.remove(&place);
+            if self.entries.get(&definition_key).is_some_and(|entry| entry.revision == revision) {
+                self.entries.remove(&definition_key);
             }
         }
     }
 
     /// Returns the keys of existing definitions.
     fn filled(&self) -> impl Iterator<Item = &DefinitionKey> {
-        self.entries.iter().filter(|(_, entry)| entry.digest.is_some()).map(|(place, _)| place)
+        self.entries
+            .iter()
+            .filter(|(_, entry)| entry.digest.is_some())
+            .map(|(definition_key, _)| definition_key)
     }
 }
 
@@ -163,7 +174,7 @@ impl DefinitionDistributor {
                 sender,
                 entries,
                 taken_away: VecDeque::new(),
-                places: HashMap::new(),
+                definition_keys: HashMap::new(),
             };
             self.changes.mark_all();
             self.follow(&mut known).await;
@@ -210,29 +221,31 @@ impl DefinitionDistributor {
         let mut after = ServiceKey::MIN;
         let mut stale: HashSet<DefinitionKey> = known.filled().cloned().collect();
         // What is not found again is stale, unless its row cannot be read.
-        let mut before = std::mem::take(&mut known.places);
+        let mut before = std::mem::take(&mut known.definition_keys);
         loop {
             let main = self.databases.main.reader();
             let page = definitions::page(main, known.partitions, after, PAGE).await?;
             let Some(last) = page.last else { break };
             after = last;
-            let kept = page.unreadable.iter().filter_map(|key| before.remove_entry(key));
-            known.places.extend(kept);
+            let unreadable = page.unreadable.iter().filter_map(|key| before.remove_entry(key));
+            known.definition_keys.extend(unreadable);
             let differences = self.compare(&page.services, known)?;
             self.write(differences, known).await?;
             for key in page.keys() {
-                for place in known.places.get(&key).into_iter().flatten() {
-                    stale.remove(place);
+                for definition_key in known.definition_keys.get(&key).into_iter().flatten() {
+                    stale.remove(definition_key);
                 }
             }
         }
         // Entries of deleted services and locations.
         let is_wanted = |location: &LocationCode, key| {
-            let places = known.places.get(&key);
-            places.is_some_and(|places| places.iter().any(|place| place.location == *location))
+            let definition_keys = known.definition_keys.get(&key);
+            definition_keys.is_some_and(|definition_keys| {
+                definition_keys.iter().any(|definition_key| definition_key.location == *location)
+            })
         };
         self.assignments.retain(is_wanted, self.clock.now());
-        let stale = stale.into_iter().map(|place| known.taking_away(place)).collect();
+        let stale = stale.into_iter().map(|definition_key| known.taking_away(definition_key)).collect();
         self.write(stale, known).await?;
         // There may be no receiver.
         self.compared.send_replace(known.partitions);
@@ -246,7 +259,7 @@ impl DefinitionDistributor {
     ) -> Result<Vec<BucketChange>, DistributionProblem> {
         let mut differences = Vec::new();
         for OwnedService { service, organisation } in page {
-            let planned = self.definer.planned_checks(service, *organisation).inspect_err(|error| {
+            let planned = self.compiler.planned_checks(service, *organisation).inspect_err(|error| {
                 tracing::error!(
                     service = %service.id,
                     %error,
@@ -255,8 +268,12 @@ impl DefinitionDistributor {
             });
             let Ok(planned) = planned else {
                 // It is left unchanged.
-                let places = known.filled().filter(|place| place.service == service.id).cloned().collect();
-                known.places.insert(service.key, places);
+                let definition_keys = known
+                    .filled()
+                    .filter(|definition_key| definition_key.service == service.id)
+                    .cloned()
+                    .collect();
+                known.definition_keys.insert(service.key, definition_keys);
                 continue;
             };
             let wanted = planned.map_or_else(Vec::new, |planned| self.wanted(service, &planned));
@@ -270,7 +287,7 @@ impl DefinitionDistributor {
         let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
         let of_slot = |(slot, known): (usize, &Arc<RegisteredLocation>)| {
             let location = known.location.code.clone();
-            let recipient = self.recipients.key_of(&location).filter(|_| known.is_elsewhere())?;
+            let recipient = self.recipients.key_of(&location).filter(|_| known.is_remote())?;
             let own = plan.of_location(slot)?;
             let version =
                 LocationDefinition::version_of(service.check_type, target, *timeout_seconds, config);
@@ -292,9 +309,9 @@ impl DefinitionDistributor {
                 interval_ms: plan.interval_ms,
             };
             let json = serde_json::to_vec(&definition).ok()?;
-            let place =
+            let definition_key =
                 DefinitionKey { location, partition: Partition::of(service.key), service: service.id };
-            Some(WantedDefinition { place, assigned, json, recipient })
+            Some(WantedDefinition { definition_key, assigned, json, recipient })
         };
         locations.iter().enumerate().filter_map(of_slot).collect()
     }
@@ -310,24 +327,27 @@ impl DefinitionDistributor {
         // A definition that is too large is deleted: the location must not continue with the secrets of an older one.
         let (wanted, too_large): (Vec<WantedDefinition>, Vec<WantedDefinition>) =
             wanted.into_iter().partition(|wanted| self.fits(wanted));
-        for WantedDefinition { place, .. } in too_large {
+        for WantedDefinition { definition_key, .. } in too_large {
             tracing::error!(
-                location = %place.location,
-                service = %place.service,
+                location = %definition_key.location,
+                service = %definition_key.service,
                 "definition too large to send; the location does not check the service"
             );
             self.counters.too_large.add(1);
         }
-        let places: Vec<DefinitionKey> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
-        let before = known.places.insert(key, places.clone()).unwrap_or_default();
-        for place in before.into_iter().filter(|place| !places.contains(place)) {
-            self.assignments.set(&place.location, key, None, self.clock.now());
-            differences.push(known.taking_away(place));
+        let definition_keys: Vec<DefinitionKey> =
+            wanted.iter().map(|wanted| wanted.definition_key.clone()).collect();
+        let before = known.definition_keys.insert(key, definition_keys.clone()).unwrap_or_default();
+        for definition_key in
+            before.into_iter().filter(|definition_key| !definition_keys.contains(definition_key))
+        {
+            self.assignments.set(&definition_key.location, key, None, self.clock.now());
+            differences.push(known.taking_away(definition_key));
         }
-        for WantedDefinition { place, assigned, json, recipient } in wanted {
-            self.assignments.set(&place.location, key, Some(assigned), self.clock.now());
+        for WantedDefinition { definition_key, assigned, json, recipient } in wanted {
+            self.assignments.set(&definition_key.location, key, Some(assigned), self.clock.now());
             let digest = self.digest(&json, &recipient);
-            if known.digest(&place) == Some(&*digest) {
+            if known.digest(&definition_key) == Some(&*digest) {
                 continue;
             }
             let sealed = SealedDefinition::new(&json, &known.sender, &recipient);
@@ -336,8 +356,8 @@ impl DefinitionDistributor {
             let sealed = serde_json::to_vec(&sealed).unwrap_or_default();
             let definition = Some(BucketDefinition { digest, sealed });
             differences.push(BucketChange {
-                replaces: known.entries.get(&place).cloned(),
-                place,
+                replaces: known.entries.get(&definition_key).cloned(),
+                definition_key,
                 definition,
             });
         }
@@ -366,6 +386,6 @@ impl DefinitionDistributor {
     /// Returns the digest, equal exactly if content and recipient are; it reveals nothing without the installation's key.
     fn digest(&self, json: &[u8], recipient: &str) -> String {
         let message = [recipient.as_bytes(), json].join(&0);
-        self.definer.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()
+        self.compiler.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -38,7 +38,7 @@ use crate::service_router::ownership::Ownership;
 /// The wait before the stream is opened again, or a batch is stored again.
 const RETRY: Duration = Duration::from_secs(1);
 /// Maximum number of batches that the engine receives at once.
-const HEARD_AT_ONCE: usize = 64;
+const RECEIVED_AT_ONCE: usize = 64;
 /// Maximum number of results in one transaction.
 const ROWS_PER_COMMIT: usize = 8_192;
 
@@ -115,7 +115,7 @@ impl ResultIntake {
             };
             let mut batches = vec![batch];
             let mut ended = Ok(());
-            while batches.len() < HEARD_AT_ONCE
+            while batches.len() < RECEIVED_AT_ONCE
                 && let Some(next) = incoming.next().now_or_never()
             {
                 match next {
@@ -141,7 +141,7 @@ impl ResultIntake {
         pending: &mpsc::Sender<PendingResults>,
         allowances: &mut HashMap<LocationCode, ResultAllowance>,
     ) -> bool {
-        let (mut heard, mut waiting) = (Vec::new(), Vec::new());
+        let (mut received, mut waiting) = (Vec::new(), Vec::new());
         for batch in batches {
             self.counters.pending.store(batch.pending, Ordering::Relaxed);
             if batch.is_redelivered {
@@ -155,13 +155,13 @@ impl ResultIntake {
                 continue;
             }
             let present = taken.into_iter().filter(|results| results.is_present);
-            heard.extend(
+            received.extend(
                 present
                     .map(|TakenResults { id, records, .. }| ServiceResults { id, records: records.into() }),
             );
             waiting.push(PendingResults { batch, records });
         }
-        if self.engine.take_remote_results(heard).await.is_err() {
+        if self.engine.take_remote_results(received).await.is_err() {
             return false;
         }
         for batch in waiting {

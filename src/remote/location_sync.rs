@@ -84,15 +84,15 @@ impl LocationSync {
 
     /// Updates the registry once.
     pub async fn sync_once(&self) -> Result<(), MainError> {
-        let mut is_news = false;
+        let mut has_changed = false;
         for stored in probe_locations::list(self.databases.main.reader()).await? {
             let code = stored.location.code.clone();
             let machine = stored.machine.filter(|_| stored.is_enabled);
-            is_news |= self
+            has_changed |= self
                 .recipients
                 .set(&code, machine.as_ref().map(|EnrolledMachine { keys, .. }| keys.sealing.as_str()));
             if !stored.is_enabled {
-                is_news |= self.roster.set_used(&code, false);
+                has_changed |= self.roster.set_used(&code, false);
                 continue;
             }
             let is_new = self.roster.find(code.as_str()).is_none();
@@ -100,11 +100,11 @@ impl LocationSync {
                 tracing::info!(location = %code, "remote location added");
             }
             // Also for a known one: the actor may have been replaced.
-            self.roster.add_elsewhere(stored.location, self.looker.address().recipient());
-            is_news |= self.roster.set_used(&code, true) | is_new;
+            self.roster.add_remote(stored.location, self.looker.address().recipient());
+            has_changed |= self.roster.set_used(&code, true) | is_new;
         }
         self.is_known.send_replace(true);
-        if is_news {
+        if has_changed {
             self.changes.mark_all();
             self.grown.notify_one();
         }

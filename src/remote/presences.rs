@@ -51,7 +51,7 @@ impl PresenceListener {
 
     fn note(&self, location: &LocationCode, presence: &LocationPresence, at: Timestamp) -> ClockOffset {
         let clock = self.clocks.note(location, presence.sent_at_ms - at.ms());
-        let Some(known) = self.roster.find(location.as_str()).filter(|known| known.is_elsewhere()) else {
+        let Some(known) = self.roster.find(location.as_str()).filter(|known| known.is_remote()) else {
             return clock;
         };
         known.note_seen(LocationReport {

@@ -64,7 +64,7 @@ impl Ownership {
 
     /// Ownership of nothing, until the leases are read.
     #[must_use]
-    pub fn among_others(member: NodeIdentity) -> Self {
+    pub fn clustered(member: NodeIdentity) -> Self {
         let changed = watch::Sender::new(PartitionSet::NONE);
         Self(Some(Arc::new(SharedOwnership { member, owned: RwLock::default(), changed })))
     }
@@ -200,9 +200,9 @@ impl Ownership {
         });
     }
 
-    fn read<T>(&self, look: impl FnOnce(&OwnershipSnapshot) -> T) -> Option<T> {
+    fn read<T>(&self, view: impl FnOnce(&OwnershipSnapshot) -> T) -> Option<T> {
         let shared = self.0.as_ref()?;
-        Some(look(&shared.owned.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(view(&shared.owned.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn change(&self, change: impl FnOnce(&mut OwnershipSnapshot)) {
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn partitions_of_dead_nodes_are_unowned() {
         let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
-        let ownership = Ownership::among_others(member);
+        let ownership = Ownership::clustered(member);
         assert_eq!(ownership.unowned(), PartitionSet::ALL);
         let (a, b): (NodeName, NodeName) = ("a".parse().unwrap(), "b".parse().unwrap());
         let some: PartitionSet = [0, 5].into_iter().filter_map(Partition::new).collect();
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_partition_is_held_watched_and_ready_in_this_order_and_back() {
         let member = NodeIdentity { name: "a".parse().unwrap(), folder: Id::random() };
-        let ownership = Ownership::among_others(member);
+        let ownership = Ownership::clustered(member);
         let mut changes = ownership.changes();
         let (some, fence) =
             ([0, 5].into_iter().filter_map(Partition::new).collect(), FencingToken { epoch: 1, revision: 7 });

@@ -99,5 +99,5 @@ pub(super) struct OwnerReplies {
 pub(super) struct PartialReply {
     pub(super) answer: PeerReply,
     /// Indices of the services in the request.
-    pub(super) places: Vec<usize>,
+    pub(super) indexes: Vec<usize>,
 }

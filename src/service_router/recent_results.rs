@@ -16,7 +16,7 @@ use crate::model::history::CheckRecord;
 /// Results are kept for this long after the last poll.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
 /// Maximum number of kept results: some seconds at the highest rates.
-const KEPT: usize = 50_000;
+const RESULTS_MAX: usize = 50_000;
 /// Approximate maximum size of one answer in bytes.
 const ANSWER_BYTES: usize = 256 * 1_024;
 /// Approximate size of a result besides its texts in bytes.
@@ -49,7 +49,7 @@ pub struct ResultPosition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultsRequest {
     /// The position of the requesting node; `None` = none yet, and only the present position is returned.
-    pub place: Option<ResultPosition>,
+    pub position: Option<ResultPosition>,
     /// True if results are wanted; otherwise only the position advances.
     pub wants_results: bool,
 }
@@ -58,7 +58,7 @@ pub struct ResultsRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultsReply {
     /// The position after these results.
-    pub place: ResultPosition,
+    pub position: ResultPosition,
     /// The results, in the order in which they were stored.
     pub results: Vec<CheckRecord>,
     /// True if no result is missing between the requested position and these.
@@ -70,54 +70,55 @@ pub struct ResultsReply {
 impl RecentResults {
     /// Adds results that are durable.
     pub fn note(&self, batch: &Arc<RecordBatch>) {
-        let mut kept = self.kept();
-        if kept.as_ref().is_some_and(|kept| kept.asked_at.elapsed() > ASKED_WITHIN) {
-            *kept = None;
+        let mut buffer = self.buffer();
+        if buffer.as_ref().is_some_and(|buffer| buffer.asked_at.elapsed() > ASKED_WITHIN) {
+            *buffer = None;
         }
-        if let Some(kept) = &mut *kept
+        if let Some(buffer) = &mut *buffer
             && !batch.checks.is_empty()
         {
-            kept.results += batch.checks.len();
-            kept.batches.push_back(Arc::clone(batch));
-            kept.shorten();
+            buffer.results += batch.checks.len();
+            buffer.batches.push_back(Arc::clone(batch));
+            buffer.shorten();
         }
     }
 
     /// Returns the results after a position. From the first call on results are kept.
     pub fn results_after(&self, after: ResultsRequest) -> ResultsReply {
-        let mut kept = self.kept();
+        let mut buffer = self.buffer();
         let now = Instant::now();
-        let kept = kept.get_or_insert_with(|| ResultBuffer {
+        let buffer = buffer.get_or_insert_with(|| ResultBuffer {
             epoch: Id::random(),
             first: 0,
             batches: VecDeque::new(),
             results: 0,
             asked_at: now,
         });
-        kept.asked_at = now;
-        let end = kept.first + kept.results as u64;
-        let (first, epoch) = (kept.first, kept.epoch);
-        let is_known = |place: &ResultPosition| place.epoch == epoch && (first..=end).contains(&place.number);
-        let known = after.place.filter(is_known);
-        let from = known.filter(|_| after.wants_results).map_or(end, |place| place.number);
-        let results = kept.results_from(from);
+        buffer.asked_at = now;
+        let end = buffer.first + buffer.results as u64;
+        let (first, epoch) = (buffer.first, buffer.epoch);
+        let is_known =
+            |position: &ResultPosition| position.epoch == epoch && (first..=end).contains(&position.number);
+        let known = after.position.filter(is_known);
+        let from = known.filter(|_| after.wants_results).map_or(end, |position| position.number);
+        let results = buffer.results_from(from);
         let number = from + results.len() as u64;
         ResultsReply {
-            place: ResultPosition { epoch, number },
+            position: ResultPosition { epoch, number },
             results,
             is_whole: known.is_some(),
             has_more: number < end,
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<ResultBuffer>> {
+    fn buffer(&self) -> MutexGuard<'_, Option<ResultBuffer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ResultBuffer {
     fn shorten(&mut self) {
-        while self.results > KEPT
+        while self.results > RESULTS_MAX
             && let Some(oldest) = self.batches.pop_front()
         {
             self.results -= oldest.checks.len();
@@ -166,8 +167,8 @@ mod tests {
         Arc::new(RecordBatch { checks: ats.map(result).collect(), changes: Vec::new() })
     }
 
-    fn after(place: Option<ResultPosition>) -> ResultsRequest {
-        ResultsRequest { place, wants_results: true }
+    fn after(position: Option<ResultPosition>) -> ResultsRequest {
+        ResultsRequest { position, wants_results: true }
     }
 
     fn times(recent: &ResultsReply) -> Vec<i64> {
@@ -182,42 +183,43 @@ mod tests {
         assert!(first.results.is_empty() && !first.is_whole, "nothing was kept before");
         stored.note(&batch(5..8));
         stored.note(&batch(8..10));
-        let second = stored.results_after(after(Some(first.place)));
+        let second = stored.results_after(after(Some(first.position)));
         assert_eq!((times(&second), second.is_whole, second.has_more), (vec![5, 6, 7, 8, 9], true, false));
-        assert_eq!(stored.results_after(after(Some(second.place))).results, []);
+        assert_eq!(stored.results_after(after(Some(second.position))).results, []);
         stored.note(&batch(10..12));
-        let passed = stored.results_after(ResultsRequest { place: Some(second.place), wants_results: false });
+        let passed =
+            stored.results_after(ResultsRequest { position: Some(second.position), wants_results: false });
         assert!(passed.results.is_empty() && passed.is_whole);
         stored.note(&batch(12..13));
-        assert_eq!(times(&stored.results_after(after(Some(passed.place)))), [12]);
+        assert_eq!(times(&stored.results_after(after(Some(passed.position)))), [12]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_outdated_position_is_answered_as_incomplete() {
         let stored = RecentResults::default();
-        let position = stored.results_after(after(None)).place;
+        let position = stored.results_after(after(None)).position;
         tokio::time::advance(ASKED_WITHIN + Duration::from_secs(1)).await;
         stored.note(&batch(0..5));
         let late = stored.results_after(after(Some(position)));
-        assert!(!late.is_whole && late.results.is_empty() && late.place.epoch != position.epoch);
-        let many = i64::try_from(KEPT).unwrap();
+        assert!(!late.is_whole && late.results.is_empty() && late.position.epoch != position.epoch);
+        let many = i64::try_from(RESULTS_MAX).unwrap();
         for start in 0..3 {
             stored.note(&batch(start * many / 2..(start + 1) * many / 2));
         }
-        assert!(!stored.results_after(after(Some(late.place))).is_whole, "too much has happened since");
+        assert!(!stored.results_after(after(Some(late.position))).is_whole, "too much has happened since");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_response_is_bounded_and_the_next_one_continues() {
         let stored = RecentResults::default();
-        let mut position = stored.results_after(after(None)).place;
+        let mut position = stored.results_after(after(None)).position;
         stored.note(&batch(0..10_000));
         let mut received = Vec::new();
         loop {
             let recent = stored.results_after(after(Some(position)));
             assert!(recent.is_whole && recent.results.len() < 6_000);
             received.extend(times(&recent));
-            position = recent.place;
+            position = recent.position;
             if !recent.has_more {
                 break;
             }

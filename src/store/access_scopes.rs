@@ -29,23 +29,23 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The visible scope with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<AccessScope>, MainError> {
-    if sight.is_confined() {
+    if visibility.is_confined() {
         return Ok(None);
     }
-    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.one(&connection).await?.map(from_row).transpose()
 }
 
 /// The scope that a token is confined to.
 pub async fn find_confining(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
 ) -> Result<Option<AccessScope>, MainError> {
-    let Some(scope) = sight.scope() else { return Ok(None) };
-    let query = of_organisation(sight.organisation()).filter(Column::Id.eq(scope));
+    let Some(scope) = visibility.scope() else { return Ok(None) };
+    let query = of_organisation(visibility.organisation()).filter(Column::Id.eq(scope));
     query.one(&connection).await?.map(from_row).transpose()
 }
 
@@ -58,13 +58,13 @@ pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<
 /// The visible scopes in this window, oldest first, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<AccessScope>, u64), MainError> {
-    if sight.is_confined() {
+    if visibility.is_confined() {
         return Ok((Vec::new(), 0));
     }
-    let wanted = of_organisation(sight.organisation());
+    let wanted = of_organisation(visibility.organisation());
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by_asc(Column::CreatedAt)
@@ -168,10 +168,10 @@ pub async fn tokens_of(
 /// confines it.
 pub async fn has_one_of(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     tags: &[i64],
 ) -> Result<bool, MainError> {
-    let Some(scope) = sight.scope() else { return Ok(true) };
+    let Some(scope) = visibility.scope() else { return Ok(true) };
     let of_scope = access_scope_tag::Entity::find()
         .filter(access_scope_tag::Column::AccessScopeId.eq(scope))
         .filter(access_scope_tag::Column::TagId.is_in(tags.iter().copied()));

@@ -21,25 +21,25 @@ use crate::store::scope_filter::{ScopedResource, narrowed};
 /// The visible components of the page, in no particular order.
 pub async fn of_page(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     page: i64,
 ) -> Result<Vec<Component>, MainError> {
-    of_pages(connection, sight, &[page]).await
+    of_pages(connection, visibility, &[page]).await
 }
 
 /// The visible components of these pages.
 pub(super) async fn of_pages(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     pages: &[i64],
 ) -> Result<Vec<Component>, MainError> {
     let of_pages = || Entity::find().filter(Column::StatuspageId.is_in(pages.iter().copied()));
     let rows = of_pages().order_by_asc(Column::Id).all(&connection).await?;
     let components: Vec<Component> = rows.iter().map(from_row).collect::<Result<_, _>>()?;
-    if !sight.is_confined() {
+    if !visibility.is_confined() {
         return Ok(components);
     }
-    let shown = narrowed(of_pages(), ScopedResource::Components, sight).select_only().column(Column::Id);
+    let shown = narrowed(of_pages(), ScopedResource::Components, visibility).select_only().column(Column::Id);
     let shown: HashSet<ComponentKey> = shown.into_tuple().all(&connection).await?.into_iter().collect();
     Ok(with_groups(components, shown))
 }
@@ -60,12 +60,12 @@ fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> 
 /// The component of the page that the visibility shows with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     page: i64,
     id: Id,
 ) -> Result<Option<Component>, MainError> {
-    if sight.is_confined() {
-        let components = of_page(connection, sight, page).await?;
+    if visibility.is_confined() {
+        let components = of_page(connection, visibility, page).await?;
         return Ok(components.into_iter().find(|component| component.id == id));
     }
     let query = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::PublicId.eq(id.as_str()));
@@ -73,14 +73,18 @@ pub async fn find(
 }
 
 /// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
-pub async fn exists(connection: &dyn StoreConnection, sight: Visibility, id: Id) -> Result<bool, MainError> {
-    if sight.is_confined() {
+pub async fn exists(
+    connection: &dyn StoreConnection,
+    visibility: Visibility,
+    id: Id,
+) -> Result<bool, MainError> {
+    if visibility.is_confined() {
         return Ok(false);
     }
     let pages = statuspage::Entity::find()
         .select_only()
         .column(statuspage::Column::Id)
-        .filter(statuspage::Column::OrganisationId.eq(sight.organisation()))
+        .filter(statuspage::Column::OrganisationId.eq(visibility.organisation()))
         .into_query();
     let query = Entity::find()
         .filter(Column::PublicId.eq(id.as_str()))
@@ -91,11 +95,11 @@ pub async fn exists(connection: &dyn StoreConnection, sight: Visibility, id: Id)
 /// The key of the visible tag with this id.
 pub async fn find_tag(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<i64>, MainError> {
-    let row = narrowed(tag::Entity::find(), ScopedResource::Tags, sight)
-        .filter(tag::Column::OrganisationId.eq(sight.organisation()))
+    let row = narrowed(tag::Entity::find(), ScopedResource::Tags, visibility)
+        .filter(tag::Column::OrganisationId.eq(visibility.organisation()))
         .filter(tag::Column::PublicId.eq(id.as_str()))
         .one(&connection)
         .await?;
@@ -105,7 +109,7 @@ pub async fn find_tag(
 /// The ids of the visible tags that groups of the page follow, by key.
 pub async fn sync_tags(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     page: i64,
 ) -> Result<HashMap<i64, Id>, MainError> {
     let followed = Entity::find()
@@ -115,7 +119,7 @@ pub async fn sync_tags(
         .filter(Column::SyncTagId.is_not_null())
         .into_query();
     let followed = tag::Entity::find().filter(tag::Column::Id.in_subquery(followed));
-    let rows = narrowed(followed, ScopedResource::Tags, sight).all(&connection).await?;
+    let rows = narrowed(followed, ScopedResource::Tags, visibility).all(&connection).await?;
     rows.into_iter()
         .map(|row| {
             let id = row.public_id.parse();

@@ -8,13 +8,13 @@ use crate::clock::Timestamp;
 use crate::store::MainError;
 
 /// SHA-256 of the secret in an address.
-pub type SecretHash = [u8; 32];
+pub type CalendarSecretHash = [u8; 32];
 
 /// Stores a new address of a contact; the former one stops working.
 pub async fn replace(
     connection: &dyn StoreConnection,
     contact: i64,
-    hash: SecretHash,
+    hash: CalendarSecretHash,
     now: Timestamp,
 ) -> Result<(), MainError> {
     delete(connection, contact).await?;
@@ -33,7 +33,7 @@ pub async fn delete(connection: &dyn StoreConnection, contact: i64) -> Result<bo
 /// The key of the contact whose address has this hash, of any organisation: the secret alone grants access.
 pub async fn find_by_hash(
     connection: &dyn StoreConnection,
-    hash: &SecretHash,
+    hash: &CalendarSecretHash,
 ) -> Result<Option<i64>, MainError> {
     let row = Entity::find().filter(Column::SecretHash.eq(hash.to_vec())).one(&connection).await?;
     Ok(row.map(|row| row.contact_id))

@@ -32,10 +32,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The contacts of this page, oldest first, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<Contact>, u64), MainError> {
-    let wanted = of_organisation(sight.organisation());
+    let wanted = of_organisation(visibility.organisation());
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
     let rows = rows.all(&connection).await?.into_iter().map(from_row);
@@ -45,10 +45,10 @@ pub async fn list(
 /// The contact of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Contact>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 
@@ -136,8 +136,8 @@ pub async fn names_of_channel(
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
     let all = all(connection, organisation).await?;
-    let is_told = |contact: &Contact| contact.channels.iter().any(|told| told.key == channel);
-    Ok(all.into_iter().filter(is_told).map(|contact| contact.name).collect())
+    let is_linked = |contact: &Contact| contact.channels.iter().any(|linked| linked.key == channel);
+    Ok(all.into_iter().filter(is_linked).map(|contact| contact.name).collect())
 }
 
 async fn named(

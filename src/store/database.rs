@@ -76,9 +76,9 @@ impl Databases {
     ///
     /// # Errors
     /// An error that names the file.
-    pub fn demand_in_place(&self) -> Result<(), DbErr> {
-        self.main.demand_in_place()?;
-        self.history.rows().demand_in_place()
+    pub fn require_in_place(&self) -> Result<(), DbErr> {
+        self.main.require_in_place()?;
+        self.history.rows().require_in_place()
     }
 
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
@@ -137,7 +137,7 @@ pub struct Database<E = MainError> {
     unhurried: Reader,
     url: String,
     /// The turn to write of SQLite; `None` for PostgreSQL, which takes concurrent writes.
-    turn: Option<Arc<Mutex<WriterGroup>>>,
+    writer_lock: Option<Arc<Mutex<WriterGroup>>>,
     changes: Arc<CommitTracker>,
     /// SQLite: the record of the last writes.
     disk: Option<Arc<DiskRecord>>,
@@ -174,7 +174,7 @@ impl<E: From<DbErr>> Database<E> {
         let patience = Duration::from_secs(limits.acquire_timeout_seconds);
         let refused = |problem| OpenError::connect(&shown, problem);
         let is_prepared = Arc::new(AtomicBool::new(true));
-        let (writer, reader, unhurried, turn, disk);
+        let (writer, reader, unhurried, writer_lock, disk);
         let changes = Arc::new(CommitTracker::default());
         if url.starts_with("sqlite:") {
             writer = Reader::new(pool::sqlite_writer(url, limits).await.map_err(refused)?, None);
@@ -185,7 +185,7 @@ impl<E: From<DbErr>> Database<E> {
             reader = Reader::new(pool::sqlite_readers(url, limits).await.map_err(refused)?, None);
             unhurried = writer.clone();
             let record = Arc::new(DiskRecord::of_sqlite(url));
-            turn =
+            writer_lock =
                 Some(Arc::new(Mutex::new(WriterGroup::marking(Arc::clone(&changes), Arc::clone(&record)))));
             disk = Some(record);
         } else {
@@ -194,10 +194,21 @@ impl<E: From<DbErr>> Database<E> {
             reader = writer.clone();
             let connections = pool::unhurried_postgres(url, limits).await.map_err(refused)?;
             unhurried = Reader::new(connections, Some(pool::LONGEST));
-            (turn, disk) = (None, None);
+            (writer_lock, disk) = (None, None);
         }
         let error = PhantomData;
-        Ok(Self { writer, reader, unhurried, url: shown, turn, changes, disk, patience, is_prepared, error })
+        Ok(Self {
+            writer,
+            reader,
+            unhurried,
+            url: shown,
+            writer_lock,
+            changes,
+            disk,
+            patience,
+            is_prepared,
+            error,
+        })
     }
 
     /// The connection for statements that only read.
@@ -216,7 +227,7 @@ impl<E: From<DbErr>> Database<E> {
     /// wait for an answer ends after an hour.
     #[must_use]
     pub(in crate::store) fn with_long_timeout(&self) -> Self {
-        if self.turn.is_some() {
+        if self.writer_lock.is_some() {
             return self.clone();
         }
         Self { writer: self.unhurried.clone(), reader: self.unhurried.clone(), ..self.clone() }
@@ -227,10 +238,10 @@ impl<E: From<DbErr>> Database<E> {
     /// # Errors
     /// When the database is away or busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
-        self.demand_prepared()?;
-        self.demand_in_place()?;
-        Ok(match &self.turn {
-            Some(turn) => Transaction::shared(self.writer.inner(), turn, self.patience).await?,
+        self.require_prepared()?;
+        self.require_in_place()?;
+        Ok(match &self.writer_lock {
+            Some(writer_lock) => Transaction::shared(self.writer.inner(), writer_lock, self.patience).await?,
             None => Transaction::alone(&self.writer).await?,
         })
     }
@@ -240,7 +251,7 @@ impl<E: From<DbErr>> Database<E> {
     /// else.
     #[must_use]
     pub fn changes(&self) -> Option<&CommitTracker> {
-        self.turn.as_ref().map(|_| &*self.changes)
+        self.writer_lock.as_ref().map(|_| &*self.changes)
     }
 
     /// Returns the disk of an embedded database, if it refused the last write for lack of space.
@@ -251,8 +262,8 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Checks that the database answers soon.
     pub async fn ping(&self) -> Result<(), E> {
-        self.demand_prepared()?;
-        self.demand_in_place()?;
+        self.require_prepared()?;
+        self.require_in_place()?;
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
         answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
         Ok(())
@@ -260,10 +271,10 @@ impl<E: From<DbErr>> Database<E> {
 
     /// Checks that the database takes writes, and answers soon: a PostgreSQL replica does not take them.
     pub async fn ask_for_writes(&self) -> Result<(), E> {
-        if self.turn.is_some() {
+        if self.writer_lock.is_some() {
             return self.ping().await;
         }
-        self.demand_prepared()?;
+        self.require_prepared()?;
         let question = Statement::from_string(DbBackend::Postgres, TAKES_WRITES);
         let answer = tokio::time::timeout(self.patience, self.writer.query_one_raw(question));
         let row = answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
@@ -280,14 +291,14 @@ impl<E: From<DbErr>> Database<E> {
         self.is_prepared.load(Ordering::Acquire)
     }
 
-    pub(in crate::store) fn demand_prepared(&self) -> Result<(), DbErr> {
+    pub(in crate::store) fn require_prepared(&self) -> Result<(), DbErr> {
         let away = || DbErr::Conn(RuntimeErr::Internal("it has been away since the start".into()));
         if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 
     /// Checks that the file of an embedded database has not been removed or replaced.
-    fn demand_in_place(&self) -> Result<(), DbErr> {
-        self.disk.as_ref().map_or(Ok(()), |disk| disk.demand_in_place())
+    fn require_in_place(&self) -> Result<(), DbErr> {
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.require_in_place())
     }
 
     /// Closes all connections, waiting for running statements.
@@ -307,7 +318,7 @@ impl<E> Clone for Database<E> {
             reader: self.reader.clone(),
             unhurried: self.unhurried.clone(),
             url: self.url.clone(),
-            turn: self.turn.clone(),
+            writer_lock: self.writer_lock.clone(),
             changes: Arc::clone(&self.changes),
             disk: self.disk.clone(),
             patience: self.patience,

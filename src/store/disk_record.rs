@@ -17,7 +17,7 @@ use crate::store::file_identity::FileIdentity;
 /// A disk that is full again within this time has been full all along: a small write may succeed without new space.
 const FULL_AGAIN: Duration = Duration::from_secs(60);
 /// Shortest time between two log lines about replaced connections.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
+const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// A disk that has no space for writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct DiskState {
     freed: Option<(Instant, Instant)>,
     /// The error of the last write.
     reason: String,
-    told_at: Option<Instant>,
+    logged_at: Option<Instant>,
     /// Connections that were replaced since the last log line about it.
     replaced: u64,
 }
@@ -59,8 +59,8 @@ impl DiskRecord {
     }
 
     /// Checks that the database still is where it was opened.
-    pub(super) fn demand_in_place(&self) -> Result<(), DbErr> {
-        self.file.as_ref().map_or(Ok(()), FileIdentity::demand_in_place)
+    pub(super) fn require_in_place(&self) -> Result<(), DbErr> {
+        self.file.as_ref().map_or(Ok(()), FileIdentity::require_in_place)
     }
 
     /// Returns the disk, if it is full.
@@ -99,8 +99,8 @@ impl DiskRecord {
     pub(super) fn log_replacement(&self) {
         let mut state = self.lock();
         state.replaced += 1;
-        if state.told_at.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
-            state.told_at = Some(Instant::now());
+        if state.logged_at.is_none_or(|at| at.elapsed() >= LOG_EVERY) {
+            state.logged_at = Some(Instant::now());
             let (reason, times) = (state.reason.clone(), std::mem::take(&mut state.replaced));
             drop(state);
             tracing::warn!(error = reason, count = times, "write connection replaced after a failure");

@@ -35,10 +35,10 @@ pub async fn list(
 /// The policy of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<EscalationPolicy>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 
@@ -113,7 +113,7 @@ pub async fn names_of_channel(
     organisation: i64,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
-    let tells = |step: &EscalationStep| step.channels.iter().any(|told| told.key == channel);
+    let tells = |step: &EscalationStep| step.channels.iter().any(|linked| linked.key == channel);
     let all = list(connection, organisation).await?.into_iter();
     Ok(all.filter(|policy| policy.steps.iter().any(tells)).map(|policy| policy.name).collect())
 }

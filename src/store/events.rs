@@ -24,7 +24,7 @@ use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
 /// The time for which they are kept, in milliseconds.
-pub const KEPT_MS: i64 = 60 * 60 * 1_000;
+pub const RETENTION_MS: i64 = 60 * 60 * 1_000;
 /// Rows per statement.
 const AT_ONCE: usize = 500;
 /// Rows that one statement removes.
@@ -131,7 +131,7 @@ pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Res
     let old = Entity::find()
         .select_only()
         .column(Column::Id)
-        .filter(Column::NoticedAt.lte(now.plus_ms(-KEPT_MS).ms()))
+        .filter(Column::NoticedAt.lte(now.plus_ms(-RETENTION_MS).ms()))
         .order_by_asc(Column::Id)
         .limit(REMOVED_AT_ONCE)
         .into_query();

@@ -46,8 +46,8 @@ pub async fn begin(
     if rows.is_empty() {
         return Ok(());
     }
-    let kept = OnConflict::columns([Column::Reader, Column::Partition]).do_nothing().to_owned();
-    Entity::insert_many(rows).on_conflict(kept).exec_without_returning(&connection).await?;
+    let unchanged = OnConflict::columns([Column::Reader, Column::Partition]).do_nothing().to_owned();
+    Entity::insert_many(rows).on_conflict(unchanged).exec_without_returning(&connection).await?;
     Ok(())
 }
 

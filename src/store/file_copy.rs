@@ -61,7 +61,7 @@ impl FileKind {
 
 /// An error of a file, with its name.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{}", self.said(), self.trouble().map_or_else(String::new, |trouble| format!(": {}", trouble.advice())))]
+#[error("{}{}", self.describe(), self.trouble().map_or_else(String::new, |trouble| format!(": {}", trouble.advice())))]
 pub struct FileError {
     file: PathBuf,
     problem: sqlx::Error,
@@ -70,9 +70,9 @@ pub struct FileError {
 impl FileError {
     /// What is wrong, without what to do.
     #[must_use]
-    pub fn said(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.trouble() {
-            Some(trouble) => trouble.said(&self.file.display()),
+            Some(trouble) => trouble.summary(&self.file.display()),
             None => format!("{}: {}", self.file.display(), self.problem),
         }
     }
@@ -140,7 +140,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When another program holds the lock, or the file cannot be written.
-    pub async fn demand_write_lock(file: &Path) -> Result<(), FileError> {
+    pub async fn require_write_lock(file: &Path) -> Result<(), FileError> {
         if !log_of(file).exists() {
             return Ok(());
         }

@@ -82,7 +82,7 @@ impl FileTrouble {
 
     /// What is wrong with this file.
     #[must_use]
-    pub fn said(self, file: &dyn Display) -> String {
+    pub fn summary(self, file: &dyn Display) -> String {
         match self {
             Self::DiskFull => format!("the disk of {file} is full"),
             Self::Damaged => format!("{file} is damaged"),
@@ -113,7 +113,7 @@ impl FileTrouble {
     /// Both in one line for the operator.
     #[must_use]
     pub fn describe(self, file: &dyn Display) -> String {
-        format!("{}: {}", self.said(file), self.advice())
+        format!("{}: {}", self.summary(file), self.advice())
     }
 }
 

@@ -20,7 +20,7 @@ const CHUNK: usize = 1_000;
 const AHEAD_MS: i64 = 1_000;
 
 /// SHA-256 of the secret in an address.
-pub type SecretHash = [u8; 32];
+pub type PingSecretHash = [u8; 32];
 
 /// The ping address of a service, without the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct PingedService {
 pub async fn insert(
     connection: &dyn StoreConnection,
     service: ServiceKey,
-    (hash, sealed): (SecretHash, String),
+    (hash, sealed): (PingSecretHash, String),
 ) -> Result<(), MainError> {
     let row = ActiveModel {
         service_id: Set(service),
@@ -64,7 +64,7 @@ pub async fn insert(
 pub async fn rotate(
     connection: &dyn StoreConnection,
     service: ServiceKey,
-    (hash, sealed): (SecretHash, String),
+    (hash, sealed): (PingSecretHash, String),
 ) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::SecretHash, Expr::value(hash.to_vec()))
@@ -106,7 +106,7 @@ pub async fn of_services(
 /// The service whose address has this hash, of any organisation: the secret alone grants access.
 pub async fn find_by_hash(
     connection: &dyn StoreConnection,
-    hash: &SecretHash,
+    hash: &PingSecretHash,
 ) -> Result<Option<PingedService>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
     let Some(row) = Entity::find().filter(with_hash).one(&connection).await? else { return Ok(None) };
@@ -125,7 +125,7 @@ pub async fn find_by_hash(
 /// when the address was deleted meanwhile.
 pub async fn ping(
     connection: &dyn StoreConnection,
-    hash: &SecretHash,
+    hash: &PingSecretHash,
     ping: HeartbeatPing,
 ) -> Result<Option<HeartbeatPing>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());

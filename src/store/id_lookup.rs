@@ -31,17 +31,17 @@ pub struct LinkedPage {
 /// The keys of those of these ids that are visible services.
 pub async fn services_by_id(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, ServiceKey>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let seen = narrowed(service::Entity::find(), ScopedResource::Services, sight);
+    let seen = narrowed(service::Entity::find(), ScopedResource::Services, visibility);
     let rows: Vec<(i64, String)> = seen
         .select_only()
         .columns([service::Column::Id, service::Column::PublicId])
-        .filter(service::Column::OrganisationId.eq(sight.organisation()))
+        .filter(service::Column::OrganisationId.eq(visibility.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .into_tuple()
         .all(&connection)
@@ -52,14 +52,14 @@ pub async fn services_by_id(
 /// Those of these ids that are visible services; their rows are locked until the transaction ends.
 pub async fn services_to_link(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, NamedService>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let query = narrowed(service::Entity::find(), ScopedResource::Services, sight)
-        .filter(service::Column::OrganisationId.eq(sight.organisation()))
+    let query = narrowed(service::Entity::find(), ScopedResource::Services, visibility)
+        .filter(service::Column::OrganisationId.eq(visibility.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(service::Column::Id)
         .lock_shared();
@@ -70,17 +70,17 @@ pub async fn services_to_link(
 /// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
 pub async fn statuspages_to_link(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     ids: &[Id],
 ) -> Result<HashMap<Id, LinkedPage>, MainError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let seen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, sight);
+    let seen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, visibility);
     let rows: Vec<(i64, String, String)> = seen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
-        .filter(statuspage::Column::OrganisationId.eq(sight.organisation()))
+        .filter(statuspage::Column::OrganisationId.eq(visibility.organisation()))
         .filter(statuspage::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(statuspage::Column::Id)
         .lock_shared()

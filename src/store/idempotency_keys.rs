@@ -40,12 +40,12 @@ pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
     /// The answer, as far as it is stored.
-    pub answer: KeptAnswer,
+    pub answer: CachedAnswer,
 }
 
 /// The stored parts of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct CachedAnswer {
     /// Status and headers of the answer.
     pub head: AnswerHead,
     /// Sealed body; `None` when it was too long or has been cut.
@@ -149,7 +149,7 @@ fn state_of(row: &Model) -> Result<ClaimOutcome, MainError> {
             .as_slice()
             .try_into()
             .map_err(|_| corrupt("its fingerprint is too short"))?,
-        answer: KeptAnswer {
+        answer: CachedAnswer {
             head: AnswerHead {
                 status: u16::try_from(status).map_err(|_| corrupt("its status is negative"))?,
                 location: row.location.clone(),
@@ -165,9 +165,9 @@ fn state_of(row: &Model) -> Result<ClaimOutcome, MainError> {
 pub async fn settle(
     connection: &dyn StoreConnection,
     run: &IdempotentRun,
-    answer: KeptAnswer,
+    answer: CachedAnswer,
 ) -> Result<bool, MainError> {
-    let KeptAnswer { head, body, resource } = answer;
+    let CachedAnswer { head, body, resource } = answer;
     let body_bytes = body.as_ref().map_or(0, |body| i64::try_from(body.len()).unwrap_or(i64::MAX));
     let settled = where_claimed_by(Entity::update_many(), run)
         .col_expr(Column::Status, Expr::value(i16::try_from(head.status).unwrap_or(i16::MAX)))
@@ -182,7 +182,7 @@ pub async fn settle(
 }
 
 /// Returns the bytes of all bodies that are kept for a token.
-pub async fn kept_bytes(connection: &dyn StoreConnection, token: i64) -> Result<i64, MainError> {
+pub async fn cached_bytes(connection: &dyn StoreConnection, token: i64) -> Result<i64, MainError> {
     let bytes = Expr::col(Column::BodyBytes).sum().cast_as(Alias::new("bigint"));
     let sum = Entity::find().select_only().column_as(bytes, "bytes").filter(Column::TokenId.eq(token));
     let sum: Option<Option<i64>> = sum.into_tuple().one(&connection).await?;

@@ -37,10 +37,10 @@ pub async fn list(
 /// The policy of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<IncidentPolicy>, MainError> {
-    let row = of_organisation(sight.organisation())
+    let row = of_organisation(visibility.organisation())
         .filter(Column::PublicId.eq(id.as_str()))
         .one(&connection)
         .await?;

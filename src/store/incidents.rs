@@ -33,17 +33,17 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn visible_to(sight: Visibility) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), ScopedResource::Incidents, sight)
+fn visible_to(visibility: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(visibility.organisation()), ScopedResource::Incidents, visibility)
 }
 
 /// The visible incident with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Incident>, MainError> {
-    let row = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
+    let row = visible_to(visibility).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(rows::from_row).transpose()
 }
 
@@ -51,13 +51,13 @@ pub async fn find(
 /// transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<WholeIncident>, MainError> {
-    let query = visible_to(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = visible_to(visibility).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     match query.one(&connection).await? {
         Some(row) => {
-            let everything = Visibility::whole(sight.organisation());
+            let everything = Visibility::whole(visibility.organisation());
             Ok(Some(whole(connection, everything, rows::from_row(row)?).await?))
         }
         None => Ok(None),
@@ -81,16 +81,16 @@ pub async fn of_key_for_update(
 /// The incident with everything that belongs to it, restricted to what is visible.
 pub async fn whole(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
-    let mut affected = affected::affected(connection, sight, &[incident.key]).await?;
+    let mut affected = affected::affected(connection, visibility, &[incident.key]).await?;
     let links::IncidentTimeline { public, internal } =
-        links::timeline(connection, sight, incident.key).await?;
+        links::timeline(connection, visibility, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
         others: 0,
-        statuspages: links::pages(connection, sight, incident.key).await?,
+        statuspages: links::pages(connection, visibility, incident.key).await?,
         updates: public,
         unread_updates: TimelineSize::default(),
         internal_updates: internal,

@@ -18,7 +18,7 @@ pub type ListeningSpan = (Timestamp, Timestamp);
 /// Maximum number of spans to read: as many as are remembered.
 const READ_MAX: u64 = 64;
 /// Number of newest rows that are kept.
-const KEPT: i64 = 1_000;
+const SPANS_MAX: i64 = 1_000;
 
 /// Stores a span of this node; returns its key.
 pub async fn insert(
@@ -29,7 +29,7 @@ pub async fn insert(
     let row =
         ActiveModel { id: NotSet, node: Set(node.to_string()), from_at: Set(from.ms()), to_at: Set(to.ms()) };
     let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
-    Entity::delete_many().filter(Column::Id.lte(key - KEPT)).exec(&connection).await?;
+    Entity::delete_many().filter(Column::Id.lte(key - SPANS_MAX)).exec(&connection).await?;
     Ok(key)
 }
 

@@ -30,28 +30,28 @@ use crate::store::maintenances::filter::MaintenanceFilter;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{MainError, PageWindow};
 
-fn seen(sight: Visibility) -> Select<Entity> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
-    narrowed(owned, ScopedResource::Maintenances, sight)
+fn seen(visibility: Visibility) -> Select<Entity> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
+    narrowed(owned, ScopedResource::Maintenances, visibility)
 }
 
 /// The visible maintenance with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
-    let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
+    let query = seen(visibility).filter(Column::PublicId.eq(id.as_str()));
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the maintenance until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Maintenance>, MainError> {
-    let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = seen(visibility).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -59,14 +59,14 @@ pub async fn find_for_update(
 /// there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &MaintenanceFilter,
     window: PageWindow,
 ) -> Result<(Vec<Maintenance>, u64), MainError> {
     if filter.selects_nothing() {
         return Ok((Vec::new(), 0));
     }
-    let wanted = seen(sight).filter(filter.condition());
+    let wanted = seen(visibility).filter(filter.condition());
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted
         .order_by_desc(Column::ScheduledStart)

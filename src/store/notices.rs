@@ -48,11 +48,11 @@ pub async fn lasting_of(
 /// The notices of this page, newest first, and how many there are in all; open ones only, or all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     lasts: Option<bool>,
     window: PageWindow,
 ) -> Result<(Vec<Notice>, u64), MainError> {
-    let mut wanted = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let mut wanted = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     wanted = match lasts {
         None => wanted,
         Some(true) => wanted.filter(Column::EndedAt.is_null()),

@@ -27,10 +27,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The channels of this page, oldest first, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<NotificationChannel>, u64), MainError> {
-    let wanted = of_organisation(sight.organisation());
+    let wanted = of_organisation(visibility.organisation());
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
     Ok((read_all(rows.all(&connection).await?)?, total))
@@ -39,10 +39,10 @@ pub async fn list(
 /// The channel of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<NotificationChannel>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 
@@ -131,7 +131,7 @@ pub async fn update(
 }
 
 /// Deletes a channel with all its deliveries.
-pub async fn delete(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
+pub async fn delete_with_deliveries(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
     Entity::delete_by_id(channel).exec(&connection).await?;
     Ok(())
 }

@@ -97,7 +97,7 @@ pub async fn due(
 }
 
 /// The time at which the next outage of these partitions is due.
-pub async fn next_look(
+pub async fn next_evaluation(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<Option<Timestamp>, MainError> {
@@ -156,11 +156,11 @@ pub async fn forget(connection: &dyn StoreConnection, services: &[ServiceKey]) -
 pub async fn postpone_recovered(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
-    look_at: Timestamp,
+    evaluate_at: Timestamp,
 ) -> Result<(), MainError> {
     for chunk in services.chunks(CHUNK) {
         Entity::update_many()
-            .col_expr(Column::LookAt, Expr::value(look_at.ms()))
+            .col_expr(Column::LookAt, Expr::value(evaluate_at.ms()))
             .filter(Column::ServiceId.is_in(chunk.iter().copied()))
             .filter(Column::RecoveredAt.is_not_null())
             .exec(&connection)
@@ -170,7 +170,7 @@ pub async fn postpone_recovered(
 }
 
 /// Makes the recovered outages of these incidents due at once: the service that they waited for may be deleted.
-pub async fn look_at_recovered(
+pub async fn evaluate_recovered(
     connection: &dyn StoreConnection,
     incidents: &[i64],
     now: Timestamp,
@@ -187,7 +187,7 @@ pub async fn look_at_recovered(
 }
 
 /// Makes the recovered outages of the incidents that affect one of these services due at once.
-pub async fn look_at_recovered_beside(
+pub async fn evaluate_recovered_beside(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
     now: Timestamp,
@@ -209,7 +209,7 @@ pub async fn look_at_recovered_beside(
 }
 
 /// Makes the undecided outages of these services due at once.
-pub async fn look_now(
+pub async fn evaluate_now(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
     now: Timestamp,
@@ -227,7 +227,7 @@ pub async fn look_now(
 
 /// Makes every outage of an organisation due at once that is undecided, or whose incident may be over: its policies
 /// have changed.
-pub async fn look_at_organisation(
+pub async fn evaluate_organisation(
     connection: &dyn StoreConnection,
     organisation: i64,
     now: Timestamp,
@@ -287,13 +287,13 @@ fn to_row(outage: &Outage) -> ActiveModel {
         down_since: Set(ms(outage.down_since)),
         is_measured: Set(outage.is_measured),
         is_flapping: Set(outage.is_flapping),
-        told_at: Set(ms(outage.told_at)),
+        told_at: Set(ms(outage.reported_at)),
         incident_id: Set(outage.incident),
         recovered_at: Set(ms(outage.recovered_at)),
         asked_at: Set(ms(outage.asked_at)),
         held_until: Set(ms(outage.held_until)),
         unreachable_since: Set(ms(outage.unreachable_since)),
-        look_at: Set(ms(outage.look_at)),
+        look_at: Set(ms(outage.evaluate_at)),
     }
 }
 
@@ -313,12 +313,12 @@ fn from_row(row: &Model) -> Result<Outage, MainError> {
         down_since: at(row.down_since),
         is_measured: row.is_measured,
         is_flapping: row.is_flapping,
-        told_at: at(row.told_at),
+        reported_at: at(row.told_at),
         incident: row.incident_id,
         recovered_at: at(row.recovered_at),
         asked_at: at(row.asked_at),
         held_until: at(row.held_until),
         unreachable_since: at(row.unreachable_since),
-        look_at: at(row.look_at),
+        evaluate_at: at(row.look_at),
     })
 }

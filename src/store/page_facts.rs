@@ -27,11 +27,11 @@ const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiv
 /// The facts about one page, restricted to the visible services.
 pub async fn gather(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     page: i64,
 ) -> Result<PageFacts, MainError> {
-    let organisation = sight.organisation();
-    let shown = narrowed(service::Entity::find(), ScopedResource::Services, sight)
+    let organisation = visibility.organisation();
+    let shown = narrowed(service::Entity::find(), ScopedResource::Services, visibility)
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::Id.in_subquery(shown_services(page)));
     let services = outlines::selected(connection, shown).await?;

@@ -37,8 +37,8 @@ pub(super) enum ScopedResource {
 
 impl ScopedResource {
     /// The condition of the rows that a visibility shows; `None` = every row of its organisation.
-    pub(super) fn condition(self, sight: Visibility) -> Option<SimpleExpr> {
-        let scope = sight.scope()?;
+    pub(super) fn condition(self, visibility: Visibility) -> Option<SimpleExpr> {
+        let scope = visibility.scope()?;
         Some(match self {
             Self::Services => carries((service::Entity, service::Column::Id), scope),
             Self::Components => carries((component::Entity, component::Column::ServiceId), scope),
@@ -79,9 +79,9 @@ impl ScopedResource {
 pub(super) fn narrowed<E: EntityTrait>(
     query: Select<E>,
     rows: ScopedResource,
-    sight: Visibility,
+    visibility: Visibility,
 ) -> Select<E> {
-    match rows.condition(sight) {
+    match rows.condition(visibility) {
         Some(condition) => query.filter(condition),
         None => query,
     }

@@ -38,14 +38,14 @@ impl ServiceSelection {
 /// Those of these visible services that are selected.
 pub async fn among(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     selection: &ServiceSelection,
     keys: &[ServiceKey],
 ) -> Result<Vec<NamedService>, MainError> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(selected) = query(connection, sight, selection).await? else { return Ok(Vec::new()) };
+    let Some(selected) = query(connection, visibility, selection).await? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
         let these = selected.clone().filter(service::Column::Id.is_in(keys.iter().copied()));
@@ -57,11 +57,11 @@ pub async fn among(
 /// The first visible services that are selected.
 pub async fn first(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     selection: &ServiceSelection,
     limit: u64,
 ) -> Result<Vec<NamedService>, MainError> {
-    match query(connection, sight, selection).await? {
+    match query(connection, visibility, selection).await? {
         Some(selected) => {
             let first = selected.order_by_asc(service::Column::Id).limit(limit);
             named_services::services(connection, first).await
@@ -73,16 +73,16 @@ pub async fn first(
 /// The statement for the selected services; `None` when there cannot be any.
 async fn query(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     selection: &ServiceSelection,
 ) -> Result<Option<sea_orm::Select<service::Entity>>, MainError> {
-    let owned = service::Entity::find().filter(service::Column::OrganisationId.eq(sight.organisation()));
-    let mut wanted = narrowed(owned, ScopedResource::Services, sight);
+    let owned = service::Entity::find().filter(service::Column::OrganisationId.eq(visibility.organisation()));
+    let mut wanted = narrowed(owned, ScopedResource::Services, visibility);
     if let Some(id) = selection.service {
         wanted = wanted.filter(service::Column::PublicId.eq(id.as_str()));
     }
     if let Some(name) = &selection.tag {
-        let Some(tag) = tags::find_named(connection, sight, name).await? else { return Ok(None) };
+        let Some(tag) = tags::find_named(connection, visibility, name).await? else { return Ok(None) };
         let carrying = service_tag::Entity::find()
             .select_only()
             .column(service_tag::Column::ServiceId)
@@ -90,9 +90,9 @@ async fn query(
         wanted = wanted.filter(service::Column::Id.in_subquery(carrying.into_query()));
     }
     if let Some(id) = selection.statuspage {
-        let page =
-            statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(sight.organisation()));
-        let page = narrowed(page, ScopedResource::Statuspages, sight)
+        let page = statuspage::Entity::find()
+            .filter(statuspage::Column::OrganisationId.eq(visibility.organisation()));
+        let page = narrowed(page, ScopedResource::Statuspages, visibility)
             .select_only()
             .column(statuspage::Column::Id)
             .filter(statuspage::Column::PublicId.eq(id.as_str()));

@@ -29,8 +29,8 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Visibility) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), ScopedResource::Services, sight)
+fn seen(visibility: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(visibility.organisation()), ScopedResource::Services, visibility)
 }
 
 /// The condition that a service carries this tag (key of its row).
@@ -45,20 +45,20 @@ fn carrying(tag: i64) -> Expr {
 /// The visible service with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
+    let row = seen(visibility).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the service until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Service>, MainError> {
-    let query = seen(sight).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
+    let query = seen(visibility).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(&connection).await?.map(from_row).transpose()
 }
 
@@ -84,11 +84,11 @@ fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
 /// (key of its row) only those that carry it, with check types only those of one of them.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
 ) -> Result<(Vec<Service>, u64), MainError> {
-    let wanted = of_kind(seen(sight), wanted);
+    let wanted = of_kind(seen(visibility), wanted);
     let total = wanted.clone().count(&connection).await?;
     let rows = in_order(wanted, window).all(&connection).await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))

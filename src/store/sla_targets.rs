@@ -28,29 +28,29 @@ use crate::store::{MainError, PageWindow, named_services};
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
 
-fn seen(sight: Visibility) -> Select<Entity> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
-    narrowed(owned, ScopedResource::SlaTargets, sight)
+fn seen(visibility: Visibility) -> Select<Entity> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
+    narrowed(owned, ScopedResource::SlaTargets, visibility)
 }
 
 /// The visible target with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<SlaTarget>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
+    let row = seen(visibility).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     Ok(with_subjects(connection, row.into_iter().collect()).await?.pop())
 }
 
 /// The visible targets in this window, oldest first, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<SlaTarget>, u64), MainError> {
-    let total = seen(sight).count(&connection).await?;
-    let rows = seen(sight)
+    let total = seen(visibility).count(&connection).await?;
+    let rows = seen(visibility)
         .order_by_asc(Column::CreatedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)

@@ -27,27 +27,27 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Visibility) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), ScopedResource::Statuspages, sight)
+fn seen(visibility: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(visibility.organisation()), ScopedResource::Statuspages, visibility)
 }
 
 /// The visible page with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
+    let row = seen(visibility).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// Like [`find`], and keeps others from changing the page until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Statuspage>, MainError> {
-    let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
+    let query = seen(visibility).filter(Column::PublicId.eq(id.as_str()));
     let query = query.lock(LockType::NoKeyUpdate);
     query.one(&connection).await?.map(from_row).transpose()
 }
@@ -56,11 +56,11 @@ pub async fn find_for_update(
 /// it.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     slug: Option<&str>,
     window: PageWindow,
 ) -> Result<(Vec<Statuspage>, u64), MainError> {
-    let mut wanted = seen(sight);
+    let mut wanted = seen(visibility);
     if let Some(slug) = slug {
         wanted = wanted.filter(Column::Slug.eq(slug));
     }

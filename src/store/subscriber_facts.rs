@@ -13,7 +13,7 @@ use watchkeeper_entities::subscriber_fact_page;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::subscriber_fact::{FactSubject, KEPT_MS, SubscriberFact};
+use crate::model::subscriber_fact::{FactSubject, RETENTION_MS, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
@@ -80,7 +80,7 @@ pub async fn after(
 
 /// Deletes facts that are kept long enough.
 pub async fn forget(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
-    let old = Entity::delete_many().filter(Column::At.lt(now.plus_ms(-KEPT_MS).ms()));
+    let old = Entity::delete_many().filter(Column::At.lt(now.plus_ms(-RETENTION_MS).ms()));
     Ok(old.exec(&connection).await?.rows_affected)
 }
 

@@ -42,8 +42,8 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-fn seen(sight: Visibility) -> Select<Entity> {
-    narrowed(of_organisation(sight.organisation()), ScopedResource::Tags, sight)
+fn seen(visibility: Visibility) -> Select<Entity> {
+    narrowed(of_organisation(visibility.organisation()), ScopedResource::Tags, visibility)
 }
 
 fn is_named(name: &TagName) -> Condition {
@@ -54,26 +54,26 @@ fn is_named(name: &TagName) -> Condition {
 /// The visible tag with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Tag>, MainError> {
-    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
+    let row = seen(visibility).filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     row.map(from_row).transpose()
 }
 
 /// The visible tag with this name.
 pub async fn find_named(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     name: &TagName,
 ) -> Result<Option<Tag>, MainError> {
-    seen(sight).filter(is_named(name)).one(&connection).await?.map(from_row).transpose()
+    seen(visibility).filter(is_named(name)).one(&connection).await?.map(from_row).transpose()
 }
 
 /// The visible tags with one of these ids or names.
 pub async fn find_all(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     ids: &[Id],
     names: &[TagName],
 ) -> Result<Vec<Tag>, MainError> {
@@ -82,18 +82,18 @@ pub async fn find_all(
     }
     let with_id = Column::PublicId.is_in(ids.iter().map(Id::as_str));
     let wanted = names.iter().fold(Condition::any().add(with_id), |any, name| any.add(is_named(name)));
-    let rows = seen(sight).filter(wanted).all(&connection).await?;
+    let rows = seen(visibility).filter(wanted).all(&connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// The tags of this page, by key, then by value, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &TagFilter,
     window: PageWindow,
 ) -> Result<(Vec<Tag>, u64), MainError> {
-    let mut wanted = seen(sight);
+    let mut wanted = seen(visibility);
     if let Some(name) = &filter.name {
         wanted = wanted.filter(is_named(name));
     }
@@ -130,12 +130,12 @@ pub async fn count_user(connection: &dyn StoreConnection, organisation: i64) -> 
 /// result.
 pub async fn services_counts(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     tags: &[i64],
 ) -> Result<HashMap<i64, i64>, MainError> {
     let mut counts = HashMap::new();
     for tags in tags.chunks(CHUNK) {
-        let links = narrowed(service_tag::Entity::find(), ScopedResource::TagLinks, sight);
+        let links = narrowed(service_tag::Entity::find(), ScopedResource::TagLinks, visibility);
         let rows: Vec<(i64, i64)> = links
             .select_only()
             .column(service_tag::Column::TagId)

@@ -7,10 +7,8 @@ use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::{ApiToken, PermissionSet};
+use crate::model::token::TokenHash;
 use crate::store::MainError;
-
-/// SHA-256 of a token's text.
-pub type TokenHash = [u8; 32];
 
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;

@@ -26,7 +26,7 @@ use crate::store::{MainError, Reader};
 pub struct Transaction<E = MainError> {
     /// `None` only while it starts and ends.
     inner: Option<OpenTransaction>,
-    seat: Option<WriterSlot>,
+    slot: Option<WriterSlot>,
     written: std::sync::Mutex<WriteSet>,
     error: PhantomData<fn() -> E>,
 }
@@ -34,7 +34,7 @@ pub struct Transaction<E = MainError> {
 /// A place in the common transaction, held while it is this one's turn.
 #[derive(Debug)]
 struct WriterSlot {
-    turn: Arc<Mutex<WriterGroup>>,
+    writer_lock: Arc<Mutex<WriterGroup>>,
     guard: OwnedMutexGuard<WriterGroup>,
 }
 
@@ -96,9 +96,9 @@ impl WriterGroup {
             }
         }
         // Set only here: the task that ends the group has taken it.
-        let told = result.as_ref().copied().map_err(reason);
+        let shared_result = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
-        let _ = common.outcome.set(told);
+        let _ = common.outcome.set(shared_result);
         // A transaction that could not be ended keeps other processes from writing for as long as its connection
         // lives.
         if let Err(error) = self.mend(&common.writer).await {
@@ -181,8 +181,8 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 impl<E> Transaction<E> {
-    fn new(inner: Option<OpenTransaction>, seat: Option<WriterSlot>) -> Self {
-        Self { inner, seat, written: std::sync::Mutex::default(), error: PhantomData }
+    fn new(inner: Option<OpenTransaction>, slot: Option<WriterSlot>) -> Self {
+        Self { inner, slot, written: std::sync::Mutex::default(), error: PhantomData }
     }
 
     /// A transaction of the server's own.
@@ -193,19 +193,19 @@ impl<E> Transaction<E> {
     /// A transaction that shares its commit with concurrent ones. Waits at most `patience` for its turn.
     pub(super) async fn shared(
         writer: &DatabaseConnection,
-        turn: &Arc<Mutex<WriterGroup>>,
+        writer_lock: &Arc<Mutex<WriterGroup>>,
         patience: Duration,
     ) -> Result<Self, DbErr> {
-        let turn = Arc::clone(turn);
-        let waited = tokio::time::timeout(patience, Arc::clone(&turn).lock_owned()).await;
+        let writer_lock = Arc::clone(writer_lock);
+        let waited = tokio::time::timeout(patience, Arc::clone(&writer_lock).lock_owned()).await;
         let mut guard = waited.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))?;
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
         // It takes its writer slot before it joins: if given up meanwhile, it ends the transaction that it has opened.
-        let mut transaction = Self::new(None, Some(WriterSlot { turn, guard }));
-        if let Some(seat) = &mut transaction.seat {
-            transaction.inner = Some(OpenTransaction::Sqlite(seat.guard.join(writer).await?));
+        let mut transaction = Self::new(None, Some(WriterSlot { writer_lock, guard }));
+        if let Some(slot) = &mut transaction.slot {
+            transaction.inner = Some(OpenTransaction::Sqlite(slot.guard.join(writer).await?));
         }
         Ok(transaction)
     }
@@ -233,8 +233,8 @@ impl<E> Transaction<E> {
 
     /// A statement that failed for lack of space is recorded like a commit.
     fn note_failure(&self, error: &DbErr) {
-        if let Some(seat) = self.seat.as_ref().filter(|_| is_disk_full(error)) {
-            seat.guard.disk.note_failed(error);
+        if let Some(slot) = self.slot.as_ref().filter(|_| is_disk_full(error)) {
+            slot.guard.disk.note_failed(error);
         }
     }
 
@@ -253,14 +253,14 @@ impl<E> Transaction<E> {
     async fn try_commit(mut self) -> Result<(), DbErr> {
         let Some(inner) = self.inner.take() else { return Ok(()) };
         let written = self.with_written(std::mem::take);
-        if let Some(common) = self.seat.as_mut().and_then(|seat| seat.guard.open.as_mut()) {
+        if let Some(common) = self.slot.as_mut().and_then(|slot| slot.guard.open.as_mut()) {
             // Before it is released: a caller that gives up meanwhile does not learn whether it was.
             common.written.push(written);
         }
         // The writer slot stays until then: when this fails or is given up, dropping it ends the open transaction.
         inner.commit().await?;
-        match self.seat.take() {
-            Some(seat) => seat.common_commit().await,
+        match self.slot.take() {
+            Some(slot) => slot.common_commit().await,
             None => Ok(()),
         }
     }
@@ -268,11 +268,11 @@ impl<E> Transaction<E> {
     async fn try_undo(mut self) -> Result<(), DbErr> {
         let Some(inner) = self.inner.take() else { return Ok(()) };
         let undone = inner.rollback().await;
-        let Some(WriterSlot { turn, mut guard }) = self.seat.take() else { return undone };
+        let Some(WriterSlot { writer_lock, mut guard }) = self.slot.take() else { return undone };
         if let Some(common) = &mut guard.open {
             common.is_closed |= undone.is_err();
         }
-        let durable = WriterSlot { turn, guard }.common_commit().await;
+        let durable = WriterSlot { writer_lock, guard }.common_commit().await;
         undone.and(durable)
     }
 }
@@ -302,7 +302,7 @@ impl<E: From<DbErr>> Transaction<E> {
 impl WriterSlot {
     /// Passes the turn to the next one, and returns when the common transaction is committed.
     async fn common_commit(self) -> Result<(), DbErr> {
-        let Self { turn, mut guard } = self;
+        let Self { writer_lock, mut guard } = self;
         let Some(common) = &mut guard.open else { return Ok(()) };
         common.waiting += 1;
         let outcome = Arc::clone(&common.outcome);
@@ -310,7 +310,7 @@ impl WriterSlot {
         // In a task of its own, so that a caller that gives up leaves no open transaction behind.
         let committed = tokio::spawn(async move {
             // Later members have done their work when this turn comes; the first one back commits for all.
-            let mut group = turn.lock_owned().await;
+            let mut group = writer_lock.lock_owned().await;
             if group.is_still_open(&outcome) {
                 return group.end().await;
             }
@@ -328,7 +328,7 @@ impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
         // Its rollback is executed before the next statement of its connection.
         drop(self.inner.take());
-        let Some(WriterSlot { mut guard, .. }) = self.seat.take() else { return };
+        let Some(WriterSlot { mut guard, .. }) = self.slot.take() else { return };
         let Some(common) = &mut guard.open else { return };
         common.is_closed = true;
         if common.waiting > 0 {

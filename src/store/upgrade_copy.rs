@@ -15,7 +15,7 @@ use watchkeeper_migration::MainMigrator;
 use crate::store::file_copy::DatabaseFile;
 
 /// Copies that are kept.
-const KEPT: usize = 2;
+const COPIES_MAX: usize = 2;
 
 /// The file of a SQLite address.
 pub(in crate::store) fn file_of(url: &str) -> Option<PathBuf> {
@@ -87,5 +87,5 @@ fn forget_older(file: &Path) -> io::Result<()> {
     let mut copies: Vec<_> =
         entries?.into_iter().map(|name| file.with_file_name(name)).filter(is_copy).collect();
     copies.sort_unstable();
-    copies.iter().rev().skip(KEPT).try_for_each(fs::remove_file)
+    copies.iter().rev().skip(COPIES_MAX).try_for_each(fs::remove_file)
 }

@@ -109,7 +109,7 @@ impl<A: SupervisedActor> ActorSlot<A> {
         });
     }
 
-    fn with<T>(&self, look: impl FnOnce(&CurrentActor<A>) -> T) -> T {
-        look(&self.present.read().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, view: impl FnOnce(&CurrentActor<A>) -> T) -> T {
+        view(&self.present.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

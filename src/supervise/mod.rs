@@ -113,9 +113,9 @@ impl Supervisor {
         let slot = Arc::new(ActorSlot::new(address, placement.mailbox, state));
         let member: Arc<dyn MonitoredActor> = Arc::clone(&slot) as Arc<dyn MonitoredActor>;
         lock(&self.0.members).push(Arc::downgrade(&member));
-        let (supervisor, kept) = (self.clone(), Arc::clone(&slot));
+        let (supervisor, shared) = (self.clone(), Arc::clone(&slot));
         let is_sent = placement.thread.spawn_fn(move || {
-            drop(actix::spawn(supervisor.run_lives(kept, receiver, make)));
+            drop(actix::spawn(supervisor.run_lives(shared, receiver, make)));
         });
         if !is_sent {
             tracing::error!(actor = A::KIND.name, "cannot start the actor: its thread has ended");
@@ -133,14 +133,14 @@ impl Supervisor {
         let mut backoff = Backoff::default();
         loop {
             let (ended, ending) = oneshot::channel();
-            let told = move |ending| drop(ended.send(ending));
+            let report_end = move |ending| drop(ended.send(ending));
             match life::catch_panic(&mut make) {
                 Ok(None) => return,
                 Ok(Some(actor)) => {
-                    let lifetime = LifeFuture::new(actor, receiver, slot.life(), slot.state(), told);
+                    let lifetime = LifeFuture::new(actor, receiver, slot.life(), slot.state(), report_end);
                     drop(actix::spawn(lifetime));
                 }
-                Err(problem) => told(ActorExit::Panicked(problem)),
+                Err(problem) => report_end(ActorExit::Panicked(problem)),
             }
             // The thread ends, and its actors with it.
             let Ok(ending) = ending.await else { return };

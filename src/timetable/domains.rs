@@ -10,7 +10,7 @@ use actix::{Actor, ActorContext as _, AsyncContext as _, Context, Handler, Messa
 use futures_util::{StreamExt as _, stream};
 
 use crate::clock::guard::ClockGuard;
-use crate::lifecycle::custom_domains::record_look;
+use crate::lifecycle::custom_domains::record_check;
 use crate::model::domain::CustomDomain;
 use crate::model::domain::claims::{DomainCheckOutcome, DomainCheckReason, DomainRecordsCheck};
 use crate::model::domain_names::DomainNames;
@@ -120,18 +120,18 @@ impl DomainWatch {
     /// When the database fails; stored results are kept.
     pub async fn round(&self) -> Result<(), MainError> {
         let due = custom_domains::due(self.databases.main.reader(), self.guard.now(), ROUND).await?;
-        let looks = due.into_iter().map(|domain| self.check_domain(domain));
-        let results: Vec<_> = stream::iter(looks).buffer_unordered(AT_A_TIME).collect().await;
+        let checks = due.into_iter().map(|domain| self.check_domain(domain));
+        let results: Vec<_> = stream::iter(checks).buffer_unordered(AT_A_TIME).collect().await;
         results.into_iter().collect()
     }
 
     async fn check_domain(&self, domain: CustomDomain) -> Result<(), MainError> {
-        let sight = check_domain(&self.names.records(&domain), &self.toolbox).await;
-        let reason = DomainCheckReason::Due(domain.next_look_at);
+        let records_state = check_domain(&self.names.records(&domain), &self.toolbox).await;
+        let reason = DomainCheckReason::Due(domain.next_check_at);
         let write = self.databases.main.begin().await?;
-        let made = DomainRecordsCheck { reason, sight, at: self.guard.judged_now() };
+        let made = DomainRecordsCheck { reason, records_state, at: self.guard.judged_now() };
         // It may have been deleted, or checked by a client's request first.
-        let Some(outcome) = record_look(&write, &domain, made).await? else { return Ok(()) };
+        let Some(outcome) = record_check(&write, &domain, made).await? else { return Ok(()) };
         write.commit().await?;
         note(&domain, &outcome);
         self.host_changes.note();

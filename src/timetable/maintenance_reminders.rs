@@ -30,21 +30,21 @@ impl ReminderPublisher {
     /// When the database fails; published reminders are kept, and one failing reminder does not stop the others.
     pub async fn run_due(&self) -> Result<u32, MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(0) };
-        let (mut told, mut failed) = (0, None);
+        let (mut reminded, mut failed) = (0, None);
         for reminder in due(self.databases.main.reader(), now, PAGE).await? {
             match self.publish(reminder, now).await {
-                Ok(is_told) => told += u32::from(is_told),
+                Ok(is_reminded) => reminded += u32::from(is_reminded),
                 Err(error) if error.is_unreachable() => return Err(error),
                 Err(error) => failed = Some(error),
             }
         }
-        failed.map_or(Ok(told), Err)
+        failed.map_or(Ok(reminded), Err)
     }
 
     async fn publish(&self, reminder: DueReminder, now: Timestamp) -> Result<bool, MainError> {
         let transaction = self.databases.main.begin().await?;
-        let is_told = remind(&transaction, reminder, now).await?;
+        let is_reminded = remind(&transaction, reminder, now).await?;
         transaction.commit().await?;
-        Ok(is_told)
+        Ok(is_reminded)
     }
 }

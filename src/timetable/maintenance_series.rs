@@ -22,7 +22,7 @@ const PAGE: u64 = 100;
 #[derive(Clone, Debug)]
 pub struct SeriesPlanner {
     /// The router, with the databases of the series and the engine, for a window that starts at once.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Wall time. While it is not trusted nothing is planned: existing maintenances reach thirty days ahead.
     pub guard: Arc<ClockGuard>,
 }
@@ -36,7 +36,7 @@ impl SeriesPlanner {
         let Some(now) = self.guard.trusted_now() else { return Ok(0) };
         let (mut created, mut failed, mut after) = (0, None, SeriesKey::MIN);
         loop {
-            let main = self.announcer.databases.main.reader();
+            let main = self.router.databases.main.reader();
             let keys = series::due(main, now, (after, PAGE)).await?;
             let Some(last) = keys.last() else { return failed.map_or(Ok(created), Err) };
             after = *last;
@@ -51,7 +51,7 @@ impl SeriesPlanner {
     }
 
     async fn extend_series(&self, key: SeriesKey, now: Timestamp) -> Result<usize, MainError> {
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         let Some(owner) = series::organisation_of(&transaction, key).await? else { return Ok(0) };
         // The organisation first, the order of every change of the coverage of maintenances.
         organisations::lock(&transaction, owner).await?;
@@ -63,7 +63,7 @@ impl SeriesPlanner {
         let stamp = OperationContext { at: now, locale: &organisation.default_locale };
         let planned = maintenance_series::extend_series(&transaction, series, stamp).await?;
         transaction.commit().await?;
-        self.announcer.announce(&planned.touched, organisation.id).await;
+        self.router.announce(&planned.touched, organisation.id).await;
         Ok(planned.created.len())
     }
 }

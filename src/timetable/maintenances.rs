@@ -35,7 +35,7 @@ const PAGE: u64 = 100;
 #[derive(Clone, Debug)]
 pub struct TransitionExecutor {
     /// The router, with the databases of the maintenances and the engine, for services whose time starts or stops to count.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Source of the wall time.
     pub clock: Clock,
 }
@@ -52,7 +52,7 @@ impl TransitionExecutor {
             let before = done;
             let mut after = MaintenanceKey::MIN;
             loop {
-                let main = self.announcer.databases.main.reader();
+                let main = self.router.databases.main.reader();
                 let keys = due::at(main, self.clock.now(), after, PAGE).await?;
                 let Some(last) = keys.last() else { break };
                 after = *last;
@@ -72,7 +72,7 @@ impl TransitionExecutor {
 
     /// Makes the transition, if it is still due; another process may have been faster.
     async fn make_transition(&self, key: MaintenanceKey) -> Result<bool, MainError> {
-        let transaction = self.announcer.databases.main.begin().await?;
+        let transaction = self.router.databases.main.begin().await?;
         let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
         let Some(organisation) = organisations::get(&transaction, stored.organisation).await? else {
             return Ok(false);
@@ -87,13 +87,13 @@ impl TransitionExecutor {
             status = %step.after.status,
             "maintenance status changed on schedule"
         );
-        self.announcer.announce(&touched, organisation.id).await;
+        self.router.announce(&touched, organisation.id).await;
         Ok(true)
     }
 
     /// Returns the time until the next transition is due.
     async fn pause(&self) -> Result<Duration, MainError> {
-        let next = due::next(self.announcer.databases.main.reader()).await?;
+        let next = due::next(self.router.databases.main.reader()).await?;
         Ok(wait(next, self.clock.now()))
     }
 }
@@ -173,15 +173,15 @@ impl Handler<MaintenanceTick> for MaintenanceClock {
         let (planner, transitions, reminders) =
             (self.planner.clone(), self.transitions.clone(), self.reminders.clone());
         let round = async move {
-            if transitions.announcer.ownership.leads() {
+            if transitions.router.ownership.leads() {
                 // A series that cannot be planned must not delay the start of a maintenance, and one that cannot
                 // start or end must not delay the reminder of another one.
                 let planned = planner.run_due().await;
                 let made = transitions.run_due().await;
-                let told = reminders.run_due().await;
+                let reminded = reminders.run_due().await;
                 planned?;
                 made?;
-                told?;
+                reminded?;
             }
             transitions.pause().await
         };

@@ -14,7 +14,7 @@ use crate::store::{Databases, MainError, StoreError, clock_mark};
 use crate::telemetry::{Exposition, MetricCollector};
 
 /// The time between two readings of the clock.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The interval between two writes of the newest time, unless the judgement changes.
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 
@@ -44,22 +44,22 @@ async fn load_mark(databases: &Databases) -> Result<Option<ClockMark>, StoreErro
 
 /// Reads the clock and stores the newest time until the future is dropped.
 pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
-    let mut ticks = tokio::time::interval(LOOK_EVERY);
+    let mut ticks = tokio::time::interval(CHECK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut kept: Option<(Instant, bool)> = None;
+    let mut last: Option<(Instant, bool)> = None;
     loop {
         ticks.tick().await;
         let mark = guard.mark();
         let is_doubted = mark.doubted.is_some();
         let is_due =
-            kept.is_none_or(|(at, was_doubted)| at.elapsed() >= KEEP_EVERY || was_doubted != is_doubted);
+            last.is_none_or(|(at, was_doubted)| at.elapsed() >= KEEP_EVERY || was_doubted != is_doubted);
         if !is_due {
             continue;
         }
         if let Err(error) = keep(&databases, mark).await {
             tracing::warn!(%error, "cannot store the newest wall time; retrying");
         }
-        kept = Some((Instant::now(), is_doubted));
+        last = Some((Instant::now(), is_doubted));
     }
 }
 

@@ -7,13 +7,17 @@ use watchkeeper::model::partition::{Partition, PartitionSet};
 
 use crate::bus::{Bus, location};
 
-fn put(place: &DefinitionKey, replaces: Option<&BucketEntry>, digest: &str) -> BucketChange {
+fn put(definition_key: &DefinitionKey, replaces: Option<&BucketEntry>, digest: &str) -> BucketChange {
     let definition = Some(BucketDefinition { digest: digest.into(), sealed: digest.into() });
-    BucketChange { place: place.clone(), replaces: replaces.cloned(), definition }
+    BucketChange { definition_key: definition_key.clone(), replaces: replaces.cloned(), definition }
 }
 
-fn take_away(place: &DefinitionKey, replaces: &BucketEntry) -> BucketChange {
-    BucketChange { place: place.clone(), replaces: Some(replaces.clone()), definition: None }
+fn take_away(definition_key: &DefinitionKey, replaces: &BucketEntry) -> BucketChange {
+    BucketChange {
+        definition_key: definition_key.clone(),
+        replaces: Some(replaces.clone()),
+        definition: None,
+    }
 }
 
 async fn change(node: &BusConnection, change: BucketChange) -> Result<BucketEntry, String> {
@@ -22,8 +26,8 @@ async fn change(node: &BusConnection, change: BucketChange) -> Result<BucketEntr
 }
 
 /// Returns the entry of the bucket, as a new node finds it.
-async fn found(node: &BusConnection, place: &DefinitionKey) -> Option<BucketEntry> {
-    definition_bucket::entries(node, PartitionSet::ALL).await.unwrap().remove(place)
+async fn found(node: &BusConnection, definition_key: &DefinitionKey) -> Option<BucketEntry> {
+    definition_bucket::entries(node, PartitionSet::ALL).await.unwrap().remove(definition_key)
 }
 
 #[tokio::test]

@@ -168,7 +168,8 @@ async fn a_location_gets_recheck_requests_and_new_credentials() {
     let Some(bus) = Bus::start().await else { return };
     let engine = bus.node("a").await;
     let fra = bus.location("fra").await;
-    let mut looks = fra.client().subscribe(BusSubject::Look(location("fra")).to_string()).await.unwrap();
+    let mut looks =
+        fra.client().subscribe(BusSubject::CheckRequest(location("fra")).to_string()).await.unwrap();
     is_taken_in(fra.client(), "wk.renew.fra").await;
     engine.client().publish("wk.look.fra", "now".into()).await.unwrap();
     let heard = timeout(DEADLINE, looks.next()).await.unwrap().unwrap();

@@ -20,7 +20,7 @@ async fn streams_are_created_once_and_reused() {
     let reused = streams::prepare(second.jetstream(), &limits).await.unwrap();
     let names: Vec<&str> = reused.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["WK_RESULTS", "KV_wk_definitions", "KV_wk_presence", "KV_wk_leases"]);
-    assert_eq!(done(reused), [StreamPreparation::Kept; 4]);
+    assert_eq!(done(reused), [StreamPreparation::Unchanged; 4]);
 }
 
 #[tokio::test]

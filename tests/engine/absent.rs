@@ -66,7 +66,7 @@ impl Restart {
     /// Locations at these places become known, and the service is watched from them too.
     async fn learn_of(&self, places: &[usize], watched: WatchDefinition) {
         for place in places {
-            self.world.engine.roster().add_elsewhere(location(*place), Nobody.start().recipient());
+            self.world.engine.roster().add_remote(location(*place), Nobody.start().recipient());
         }
         self.world.engine.apply(Arc::new(watched)).await.expect("the engine runs");
     }

@@ -81,13 +81,13 @@ impl Handler<LocationCheckRequest> for Downlink {
 
     fn handle(
         &mut self,
-        LocationCheckRequest { service, look_now, hurry_ms, .. }: LocationCheckRequest,
+        LocationCheckRequest { service, check_now, fast_rechecks_ms, .. }: LocationCheckRequest,
         _: &mut Context<Self>,
     ) {
         let Some(location) = self.0.engine() else { return };
         actix::spawn(async move {
             location
-                .handle_check_request(IncomingCheckRequest { id: service, look_now, hurry_ms })
+                .handle_check_request(IncomingCheckRequest { id: service, check_now, fast_rechecks_ms })
                 .await
                 .expect("the location runs");
         });
@@ -119,7 +119,7 @@ impl Scene {
             let here = World::with_sink(vec![prober], &clock, EngineLimits::default(), facts);
             let down = Wire::to(&here.engine);
             let downlink = Downlink(Rc::clone(&down)).start();
-            scene.home.engine.roster().add_elsewhere(location(slot), downlink.recipient());
+            scene.home.engine.roster().add_remote(location(slot), downlink.recipient());
             here.engine.apply(Arc::new(as_seen_from(&watched, slot))).await.expect("the location runs");
             scene.locations.push(here);
             scene.up.push(up);
@@ -147,7 +147,7 @@ impl Scene {
             let before = std::mem::replace(&mut self.down[slot], Wire::to(&here.engine));
             drop(before.to.take());
             let downlink = Downlink(Rc::clone(&self.down[slot])).start();
-            self.home.engine.roster().add_elsewhere(location(slot), downlink.recipient());
+            self.home.engine.roster().add_remote(location(slot), downlink.recipient());
         }
     }
 
@@ -225,7 +225,7 @@ fn a_local_location_stays_local() {
             World::start(Scripted::cast("a: 0 up", Instant::now()), &clock(), EngineLimits::default());
         let roster = world.engine.roster();
         let nowhere = Downlink(Rc::default()).start();
-        roster.add_elsewhere(location(0), nowhere.recipient());
+        roster.add_remote(location(0), nowhere.recipient());
         assert_eq!(roster.all().len(), 1);
         assert_eq!(roster.find("a").map(|known| known.round()), Some(RoundKeeper::Watch));
         drop(roster);

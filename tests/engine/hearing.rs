@@ -82,7 +82,7 @@ impl Scene {
     async fn begin() -> Self {
         let origin = Instant::now();
         let world = World::start(Vec::new(), &clock(), EngineLimits::default());
-        world.engine.roster().add_elsewhere(location(0), Nobody.start().recipient());
+        world.engine.roster().add_remote(location(0), Nobody.start().recipient());
         for number in [1, 2] {
             let watched = watched_from(number, 1);
             world.engine.apply(Arc::new(watched)).await.expect("the engine runs");

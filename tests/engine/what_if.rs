@@ -90,7 +90,7 @@ fn replayed(played: &Played, watching: &Watching) -> Vec<StatusChange> {
         breaks: &[],
     };
     let done = replay.run(PERIOD).expect("it is short");
-    done.told.into_iter().map(|told| told.change).collect()
+    done.status_changes.into_iter().map(|known| known.change).collect()
 }
 
 fn text(changes: &[StatusChange]) -> String {

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::StoreLimits;
-use watchkeeper::lifecycle::custom_domains::record_look;
+use watchkeeper::lifecycle::custom_domains::record_check;
 use watchkeeper::model::domain::claims::{DomainCheckReason, DomainRecordsCheck, may_attach};
 use watchkeeper::model::domain::{CustomDomain, DomainProblem, DomainRecordsState, DomainStatus};
 use watchkeeper::store::{Database, Databases, custom_domains};
@@ -32,7 +32,7 @@ const fn state(domain: &CustomDomain) -> (DomainStatus, Option<DomainProblem>) {
 /// A verification by a client that saw both records.
 const PROOF: DomainRecordsCheck = DomainRecordsCheck {
     reason: DomainCheckReason::Requested(NOW),
-    sight: DomainRecordsState::Right,
+    records_state: DomainRecordsState::Right,
     at: JudgedTime::trusted(NOW),
 };
 
@@ -62,7 +62,7 @@ async fn a_due_check_activates_one_of_several_proven_claims(
     }
     assert_eq!(found.iter().filter(|claim| state(claim) == WON).count(), 1, "{found:?}");
     let lost: Vec<_> = found.iter().filter(|claim| state(claim) == LOST).collect();
-    assert!(lost.len() == 2 && lost.iter().all(|claim| claim.next_look_at.is_none()), "{found:?}");
+    assert!(lost.len() == 2 && lost.iter().all(|claim| claim.next_check_at.is_none()), "{found:?}");
     clock.set_ahead(2 * 1_440 * MINUTE_MS);
     watch.round().await.unwrap();
     for claim in found {
@@ -96,7 +96,7 @@ async fn second_process(store: &Store, backend: Backend) -> Database {
 /// Stores that the claim is proven, before anything can be known of the other one; commits once `until` says so.
 async fn prove(main: &Database, claim: &CustomDomain, until: impl Future<Output = ()>) -> CustomDomain {
     let transaction = main.begin().await.unwrap();
-    let outcome = record_look(&transaction, claim, PROOF).await.unwrap().unwrap();
+    let outcome = record_check(&transaction, claim, PROOF).await.unwrap().unwrap();
     until.await;
     transaction.commit().await.unwrap();
     outcome.domain

@@ -144,10 +144,10 @@ async fn due_domains_are_checked(#[values(Backend::Sqlite, Backend::Postgres)] b
     watch.round().await.unwrap();
     let looked = read(&store, &right).await;
     assert_eq!((looked.status, looked.verified_at), (DomainStatus::Active, Some(START.plus_ms(MINUTE_MS))));
-    assert_eq!(looked.next_look_at, Some(START.plus_ms(1_441 * MINUTE_MS)));
+    assert_eq!(looked.next_check_at, Some(START.plus_ms(1_441 * MINUTE_MS)));
     let looked = read(&store, &wrong).await;
     assert_eq!(looked.problem, Some(DomainProblem::NoRecords));
-    assert_eq!(looked.next_look_at, Some(START.plus_ms(2 * MINUTE_MS)));
+    assert_eq!(looked.next_check_at, Some(START.plus_ms(2 * MINUTE_MS)));
     assert_eq!(read(&store, &signed).await.problem, Some(DomainProblem::Dnssec));
     clock.set_ahead(7 * 1_440 * MINUTE_MS);
     watch.round().await.unwrap();

@@ -129,8 +129,8 @@ async fn an_event_is_stored_for_an_hour(#[values(Backend::Sqlite, Backend::Postg
     let first = note().await;
     let found_at = at(1_000);
     assert_eq!(forget(found_at).await, 0);
-    assert_eq!(forget(found_at.plus_ms(events::KEPT_MS - 1)).await, 0);
-    assert_eq!(forget(found_at.plus_ms(events::KEPT_MS)).await, 1);
+    assert_eq!(forget(found_at.plus_ms(events::RETENTION_MS - 1)).await, 0);
+    assert_eq!(forget(found_at.plus_ms(events::RETENTION_MS)).await, 1);
     assert_eq!(events::newest(store.main.reader()).await.unwrap(), 0);
     assert!(note().await > first);
 }

@@ -3,14 +3,14 @@
 use rstest::rstest;
 use watchkeeper::model::heartbeat::{HeartbeatPing, StoredPings};
 use watchkeeper::model::service::{PauseReason, Service, ServicePause};
-use watchkeeper::store::heartbeats::{self, SecretHash};
+use watchkeeper::store::heartbeats::{self, PingSecretHash};
 use watchkeeper::store::services;
 
 use crate::support::Backend;
 use crate::support::rows::{at, service, stored_organisation, stored_service};
 
-const OLD: SecretHash = [1; 32];
-const NEW: SecretHash = [2; 32];
+const OLD: PingSecretHash = [1; 32];
+const NEW: PingSecretHash = [2; 32];
 
 const fn ping(at_ms: i64, has_failed: bool) -> HeartbeatPing {
     HeartbeatPing { at: at(at_ms), has_failed }

@@ -6,7 +6,7 @@ use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::lifecycle::digests::gather;
 use watchkeeper::model::access::Organisation;
-use watchkeeper::model::incident::{Severity, TimelineEntry, WholeIncident};
+use watchkeeper::model::incident::{IncidentTimelineEntry, Severity, WholeIncident};
 use watchkeeper::model::notification::delivery::{Delivery, DeliveryOutcome, DeliveryStatus};
 use watchkeeper::model::notification::digest::{HoldReason, WINDOW_MS};
 use watchkeeper::model::notification::message::MessageSubject;
@@ -62,7 +62,7 @@ async fn changed(
 }
 
 fn resolve(whole: &mut WholeIncident, now: Timestamp) {
-    let entry = TimelineEntry { id: Id::random(), ..whole.updates[0].clone() };
+    let entry = IncidentTimelineEntry { id: Id::random(), ..whole.updates[0].clone() };
     whole.resolve(entry, now);
 }
 

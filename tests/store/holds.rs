@@ -73,7 +73,7 @@ async fn a_stale_write_is_refused_and_counted(
 ) {
     let Some(store) = backend.open().await else { return };
     let folder = Id::random();
-    let ownership = Ownership::among_others(NodeIdentity { name: "a".parse().unwrap(), folder });
+    let ownership = Ownership::clustered(NodeIdentity { name: "a".parse().unwrap(), folder });
     let counters = Arc::new(FenceCounters::default());
     let writer = HistoryWriter::new(store.history.clone(), vec![code("a")]).fenced(&ownership, &counters);
     take_for(&store.history, folder, 1, 1_000).await.unwrap();

@@ -5,7 +5,7 @@ use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
 use watchkeeper::store::idempotency_keys::{
-    self as keys, AnswerHead, ClaimOutcome, IdempotentRun, KeptAnswer, NewRun, StoredAnswer,
+    self as keys, AnswerHead, CachedAnswer, ClaimOutcome, IdempotentRun, NewRun, StoredAnswer,
 };
 use watchkeeper::store::{Database, tokens};
 
@@ -52,8 +52,8 @@ fn head() -> AnswerHead {
     }
 }
 
-fn stored_answer() -> KeptAnswer {
-    KeptAnswer { head: head(), body: Some("sealed".into()), resource: Some("/v1/tags/1".into()) }
+fn stored_answer() -> CachedAnswer {
+    CachedAnswer { head: head(), body: Some("sealed".into()), resource: Some("/v1/tags/1".into()) }
 }
 
 fn answer() -> ClaimOutcome {
@@ -110,7 +110,7 @@ async fn the_oldest_bodies_are_cut(#[values(Backend::Sqlite, Backend::Postgres)]
         let run = IdempotentRun { key: format!("order-{n}"), ..run(token) };
         assert_eq!(claim(&store.main, &run, at(1_000 - i64::try_from(n).unwrap())).await, ClaimOutcome::Mine);
         let transaction = store.main.begin().await.unwrap();
-        let answer = KeptAnswer {
+        let answer = CachedAnswer {
             body: Some("x".repeat(100)),
             resource: resource.map(str::to_owned),
             ..stored_answer()
@@ -119,9 +119,9 @@ async fn the_oldest_bodies_are_cut(#[values(Backend::Sqlite, Backend::Postgres)]
         transaction.commit().await.unwrap();
     }
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(keys::kept_bytes(&transaction, token).await.unwrap(), 400);
+    assert_eq!(keys::cached_bytes(&transaction, token).await.unwrap(), 400);
     assert_eq!(keys::cut_oldest(&transaction, token, 101).await.unwrap(), 200);
-    assert_eq!(keys::kept_bytes(&transaction, token).await.unwrap(), 200);
+    assert_eq!(keys::cached_bytes(&transaction, token).await.unwrap(), 200);
     transaction.commit().await.unwrap();
     let mut has_body = Vec::new();
     for n in 0..4 {

@@ -8,7 +8,7 @@ use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::automation::{AutomationState, EditedFields};
 use watchkeeper::model::group_key::GroupKey;
-use watchkeeper::model::incident::{Impact, IncidentStatus, Severity, TimelineEntry, WholeIncident};
+use watchkeeper::model::incident::{Impact, IncidentStatus, IncidentTimelineEntry, Severity, WholeIncident};
 use watchkeeper::model::incident_policy::{IncidentPolicy, OutageKind};
 use watchkeeper::model::outage::Outage;
 use watchkeeper::model::outage_evidence::OutageEvidence;
@@ -63,7 +63,7 @@ async fn a_partially_read_incident_is_changed_as_a_whole(
     assert_eq!((part.others, part.updates.len()), (SERVICES - expected.len(), 1));
     let mut changed = part.clone();
     changed.set_severity(Severity::Critical);
-    let entry = TimelineEntry {
+    let entry = IncidentTimelineEntry {
         id: Id::random(),
         status: IncidentStatus::Resolved,
         message: TranslatedText::single("en", "Over."),

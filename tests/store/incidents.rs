@@ -10,7 +10,8 @@ use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::AnnouncementAuthor;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
 use watchkeeper::model::incident::{
-    ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry, WholeIncident,
+    ChosenPage, Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry, OpenPeriod, Severity,
+    WholeIncident,
 };
 use watchkeeper::model::incident_policy::OutageKind;
 use watchkeeper::model::outage::Outage;
@@ -66,9 +67,9 @@ fn named(service: &Service) -> NamedService {
     NamedService { key: service.key, id: service.id, name: service.name.clone() }
 }
 
-fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
+fn entry(status: IncidentStatus, ms: i64) -> IncidentTimelineEntry {
     let message = TranslatedText::single("en", "News");
-    TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at: at(ms) }
+    IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at: at(ms) }
 }
 
 async fn stored(store: &Store, mut whole: WholeIncident) -> WholeIncident {
@@ -307,9 +308,9 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     let [waits, other] = [stored(&store, waits).await, stored(&store, other).await];
     let outage = |service, incident: &WholeIncident, recovered_at| Outage {
         incident: Some(incident.incident.key),
-        told_at: Some(at(100)),
+        reported_at: Some(at(100)),
         recovered_at,
-        look_at: Some(at(60_000)),
+        evaluate_at: Some(at(60_000)),
         ..Outage::begun(owner.key, service, OutageKind::Down, at(90))
     };
     let all = [
@@ -327,8 +328,8 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     services::delete(&transaction, a.key).await.unwrap();
     transaction.commit().await.unwrap();
     let mut left = outages::of_services(store.main.reader(), &[a.key, b.key, c.key]).await.unwrap();
-    left.sort_by_key(|outage| outage.look_at);
-    let looks: Vec<_> = left.iter().map(|outage| (outage.service, outage.look_at)).collect();
+    left.sort_by_key(|outage| outage.evaluate_at);
+    let looks: Vec<_> = left.iter().map(|outage| (outage.service, outage.evaluate_at)).collect();
     assert_eq!(looks, [(c.key, Some(at(300))), (b.key, Some(at(60_000)))]);
 }
 

@@ -53,7 +53,7 @@ fn recurring(organisation: i64, rule: &str) -> MaintenanceSeries {
             start: false,
             complete: true,
         },
-        next_look_at: at(BEGIN),
+        next_check_at: at(BEGIN),
         created_by: None,
         created_at: at(BEGIN),
         updated_at: at(BEGIN),
@@ -71,7 +71,7 @@ async fn stored(store: &Store, new: MaintenanceSeries, services: &[ServiceKey]) 
 /// A process that plans by this clock, which it trusts.
 fn planner(of: &TransitionExecutor, clock: &Clock) -> SeriesPlanner {
     let guard = Arc::new(ClockGuard::new(clock.clone(), None));
-    SeriesPlanner { announcer: of.announcer.clone(), guard }
+    SeriesPlanner { router: of.router.clone(), guard }
 }
 
 /// Every maintenance of the organisation, the first one first.
@@ -146,7 +146,7 @@ fn windows_are_created_once_as_time_passes(#[values(Backend::Sqlite, Backend::Po
         assert_eq!(done, 20);
         let effect = effect::covered(store.main.reader(), &[covered.key]).await.unwrap();
         assert!(effect.is_empty());
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -173,7 +173,7 @@ fn windows_that_are_over_are_not_created(
         let covered = effect::covered(store.main.reader(), &[covered.key]).await.unwrap();
         assert_eq!(covered.is_empty(), status == MaintenanceStatus::Scheduled);
         assert_eq!(planner(&transitions, &clock).run_due().await.unwrap(), 0);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -196,7 +196,7 @@ fn a_wrong_clock_plans_a_bounded_number_of_windows(
         clock.set_ahead(-5 * 365 * DAY_MS);
         assert_eq!(doubting.run_due().await.unwrap(), 110, "the look that lies years ahead is made now");
         assert_eq!(doubting.run_due().await.unwrap(), 0);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -218,7 +218,7 @@ fn interrupted_planning_is_repeated(#[values(Backend::Sqlite, Backend::Postgres)
         let transaction = store.main.begin().await.unwrap();
         assert_eq!(maintenance_series::extend_series(&transaction, made, stamp).await.unwrap().created, []);
         transaction.commit().await.unwrap();
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -250,7 +250,7 @@ fn a_skipped_window_stays_out_and_a_series_ends(
         let ended = series::find(reader, Visibility::whole(owner.key), made.id).await.unwrap().unwrap();
         assert_eq!(ended.status, SeriesStatus::Ended);
         assert_eq!(occurrences::skips(reader, made.key).await.unwrap(), [second] as [Timestamp; 1]);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -268,6 +268,6 @@ fn a_failing_series_does_not_stop_the_others(#[values(Backend::Sqlite, Backend::
         let transitions = transitions(&store, &clock);
         assert!(planner(&transitions, &clock).run_due().await.is_err());
         assert_eq!(standing(&store, owner.key).await.len(), 5);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }

@@ -7,7 +7,7 @@ use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
-use watchkeeper::model::incident::{IncidentStatus, Severity, TimelineEntry, WholeIncident};
+use watchkeeper::model::incident::{IncidentStatus, IncidentTimelineEntry, Severity, WholeIncident};
 use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
 use watchkeeper::model::notification::delivery::{
     Delivery, DeliveryAttempt, DeliveryOutcome, DeliveryStatus,
@@ -77,8 +77,13 @@ pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> 
         let mut after = before.clone();
         let message = TranslatedText::single("en", "News");
         let (status, created_at) = (IncidentStatus::Monitoring, at(110 + number));
-        let entry =
-            TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at };
+        let entry = IncidentTimelineEntry {
+            id: Id::random(),
+            status,
+            message,
+            notify_subscribers: false,
+            created_at,
+        };
         after.updates.push(entry);
         lifecycle::incidents::save(&transaction, &before, &after, created_at).await.unwrap();
         before = after;
@@ -236,7 +241,7 @@ async fn old_messages_are_deleted_except_those_of_open_incidents(
     let over = told(&store, &owner, 1).await;
     let transaction = store.main.begin().await.unwrap();
     let mut resolved = over.clone();
-    let entry = TimelineEntry { id: Id::random(), ..over.updates[0].clone() };
+    let entry = IncidentTimelineEntry { id: Id::random(), ..over.updates[0].clone() };
     resolved.resolve(entry, at(400));
     lifecycle::incidents::save(&transaction, &over, &resolved, at(400)).await.unwrap();
     transaction.commit().await.unwrap();
@@ -264,7 +269,7 @@ async fn a_deleted_channel_keeps_the_attempts_of_others(
     told(&store, &owner, 1).await;
     let under_way = waiting(&store, at(1_000)).await;
     let transaction = store.main.begin().await.unwrap();
-    notification_channels::delete(&transaction, gone.key).await.unwrap();
+    notification_channels::delete_with_deliveries(&transaction, gone.key).await.unwrap();
     transaction.commit().await.unwrap();
     let ended: Vec<TryRecord> =
         under_way.iter().map(|delivery| ended(delivery, DeliveryOutcome::Delivered, None)).collect();
@@ -329,7 +334,7 @@ async fn a_message_has_the_time_of_its_change(
     stored_channel(&store, &owner).await;
     let before = told(&store, &owner, 1).await;
     let mut after = before.clone();
-    after.resolve(TimelineEntry { id: Id::random(), ..before.updates[0].clone() }, at(DAYS));
+    after.resolve(IncidentTimelineEntry { id: Id::random(), ..before.updates[0].clone() }, at(DAYS));
     let transaction = store.main.begin().await.unwrap();
     lifecycle::incidents::save(&transaction, &before, &after, at(DAYS)).await.unwrap();
     transaction.commit().await.unwrap();

@@ -4,7 +4,7 @@ use rstest::rstest;
 use watchkeeper::clock::DAY_MS;
 use watchkeeper::id::Id;
 use watchkeeper::model::contact::{Contact, NamedContact};
-use watchkeeper::model::oncall::entry::{AbsenceEntry, KEPT_MS};
+use watchkeeper::model::oncall::entry::{AbsenceEntry, RETENTION_MS};
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::store::contacts;
 use watchkeeper::store::oncall::absences;
@@ -48,7 +48,9 @@ async fn old_rows_are_deleted_only_by_a_trusted_clock(
         updated_at: at(0),
     };
     absences::insert(&transaction, away).await.unwrap();
-    for (trusted_now, left) in [(None, 1), (Some(DAY_MS + KEPT_MS), 1), (Some(DAY_MS + KEPT_MS + 1), 0)] {
+    for (trusted_now, left) in
+        [(None, 1), (Some(DAY_MS + RETENTION_MS), 1), (Some(DAY_MS + RETENTION_MS + 1), 0)]
+    {
         let count = absences::make_room(&transaction, owner, trusted_now.map(at)).await.unwrap();
         assert_eq!(count, left, "{trusted_now:?}");
     }

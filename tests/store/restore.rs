@@ -97,13 +97,13 @@ async fn restart_with(
         sink: collector.clone().start().recipient(),
         supervisor: Supervisor::default(),
     });
-    let definer =
+    let compiler =
         DefinitionCompiler { sealer: SecretSealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let announcer = ServiceRouter::alone((*store).clone(), engine.clone(), definer);
+    let router = ServiceRouter::alone((*store).clone(), engine.clone(), compiler);
     let restored = if is_past_there {
-        restore::restore_all(&announcer).await.unwrap()
+        restore::restore_all(&router).await.unwrap()
     } else {
-        restore::restore_without_past(&announcer).await.unwrap()
+        restore::restore_without_past(&router).await.unwrap()
     };
     restore::figures::restore_figures(store, &engine, &restored).await.unwrap();
     let addresses: Vec<_> = known.iter().map(|service| service.address()).collect();
@@ -412,13 +412,13 @@ fn an_unreadable_history_does_not_stop_monitoring(
             sink: collector.start().recipient(),
             supervisor: Supervisor::default(),
         });
-        let definer = DefinitionCompiler {
+        let compiler = DefinitionCompiler {
             sealer: SecretSealer::new(&[0; 32]),
             roster,
             limits: EngineLimits::default(),
         };
-        let announcer = ServiceRouter::alone((*store).clone(), engine.clone(), definer);
-        let restored = restore::restore_all(&announcer).await.unwrap();
+        let router = ServiceRouter::alone((*store).clone(), engine.clone(), compiler);
+        let restored = restore::restore_all(&router).await.unwrap();
         assert_eq!(restored.iter().map(|one| one.id).collect::<Vec<_>>(), [service.id]);
         assert!(engine.watched().await.unwrap().contains_key(&service.id));
         assert!(restore::figures::restore_figures(&store, &engine, &restored).await.is_err());

@@ -19,7 +19,7 @@ use watchkeeper::model::subscriber_fact::FactKind::{
     IncidentEntry, MaintenanceAnnounced, MaintenanceCancelled, MaintenanceCompleted, MaintenanceDayBefore,
     MaintenanceHourBefore, MaintenanceMoved, MaintenanceStarted,
 };
-use watchkeeper::model::subscriber_fact::{FactKind, KEPT_MS, SubscriberFact};
+use watchkeeper::model::subscriber_fact::{FactKind, RETENTION_MS, SubscriberFact};
 use watchkeeper::model::translated_text::TranslatedText;
 use watchkeeper::store::components;
 use watchkeeper::store::id_lookup::LinkedPage;
@@ -309,6 +309,6 @@ async fn facts_are_stored_for_thirty_days(#[values(Backend::Sqlite, Backend::Pos
         transaction.commit().await.unwrap();
         count
     };
-    assert_eq!(forgotten(at(KEPT_MS)).await, 0);
-    assert_eq!(forgotten(at(KEPT_MS + 1)).await, 1);
+    assert_eq!(forgotten(at(RETENTION_MS)).await, 0);
+    assert_eq!(forgotten(at(RETENTION_MS + 1)).await, 1);
 }

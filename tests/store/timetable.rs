@@ -74,10 +74,10 @@ pub(crate) fn transitions(store: &Store, clock: &Clock) -> TransitionExecutor {
         sink: Deaf.start().recipient(),
         supervisor: Supervisor::default(),
     });
-    let definer =
+    let compiler =
         DefinitionCompiler { sealer: SecretSealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
-    let announcer = ServiceRouter::alone((*store).clone(), engine, definer);
-    TransitionExecutor { announcer, clock: clock.clone() }
+    let router = ServiceRouter::alone((*store).clone(), engine, compiler);
+    TransitionExecutor { router, clock: clock.clone() }
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {
@@ -118,7 +118,7 @@ fn each_transition_is_made_once_however_the_clock_is_set(
         assert_eq!((ended.status, ended.actual_end), (Completed, Some(at(10_000 + HOUR_MS))));
         assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -142,7 +142,7 @@ fn missed_transitions_are_caught_up_in_order(
             assert_eq!((ended.actual_start, ended.actual_end), (Some(at(99_000)), Some(at(99_000))));
             assert_eq!(entries(&store, one).await, [InProgress, Completed]);
         }
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -168,7 +168,7 @@ fn several_processes_make_each_transition_once(
             assert_eq!(entries(&store, maintenance).await, [InProgress, Completed]);
         }
         for transitions in [one, two, three] {
-            transitions.announcer.engine.stop().await;
+            transitions.router.engine.stop().await;
         }
     });
 }
@@ -192,7 +192,7 @@ fn only_enabled_automatic_transitions_happen(#[values(Backend::Sqlite, Backend::
         let transitions = transitions(&store, &Clock::fixed(at(HOUR_MS)));
         assert_eq!(transitions.run_due().await.unwrap(), 0);
         assert_eq!(due::next(store.main.reader()).await.unwrap(), None);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -206,16 +206,16 @@ fn the_engine_is_notified_of_transitions(#[values(Backend::Sqlite, Backend::Post
         stored(&store, maintenance(owner.key, Scheduled), (&[watched.key], 0)).await;
         let clock = Clock::fixed(at(5_000));
         let transitions = transitions(&store, &clock);
-        transitions.announcer.announce(std::slice::from_ref(&watched), owner.id).await;
+        transitions.router.announce(std::slice::from_ref(&watched), owner.id).await;
         for revision in [2, 3] {
             clock.set_ahead(10_000);
             assert_eq!(transitions.run_due().await.unwrap(), 1);
             assert_eq!(
-                transitions.announcer.engine.watched().await.unwrap()[&watched.id],
+                transitions.router.engine.watched().await.unwrap()[&watched.id],
                 WatchedService { key: watched.key, revision }
             );
         }
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -240,16 +240,16 @@ fn a_resumed_heartbeat_is_not_down_after_a_maintenance(
         stored(&store, maintenance(owner.key, Scheduled), (&[job.key], 0)).await;
         let clock = Clock::fixed(at(5_000));
         let transitions = transitions(&store, &clock);
-        transitions.announcer.announce(std::slice::from_ref(&job), owner.id).await;
+        transitions.router.announce(std::slice::from_ref(&job), owner.id).await;
         for revision in [2, 3] {
             clock.set_ahead(10_000);
             assert_eq!(transitions.run_due().await.unwrap(), 1);
-            let engine = &transitions.announcer.engine;
+            let engine = &transitions.router.engine;
             assert_eq!(engine.watched().await.unwrap()[&job.id], WatchedService { key: job.key, revision });
             let snapshots = engine.snapshots(&[job.address()]).await.unwrap();
             assert_eq!(snapshots[0].verdict, Verdict::Unknown, "no ping is missed yet");
         }
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -269,7 +269,7 @@ fn a_failing_maintenance_does_not_stop_the_others(
         let transitions = transitions(&store, &Clock::fixed(at(12_000)));
         assert!(transitions.run_due().await.is_err());
         assert_eq!(now_stored(&store, &sound).await.status, InProgress);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -289,7 +289,7 @@ fn an_unavailable_database_stops_transitions_only_temporarily() {
         main.execute_unprepared(&rename("elsewhere", "maintenance")).await.unwrap();
         assert_eq!(transitions.run_due().await.unwrap(), 1);
         assert_eq!(now_stored(&store, &made).await.status, InProgress);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }
 
@@ -316,6 +316,6 @@ fn a_maintenance_starts_and_ends_once_however_far_the_clock_is_set(
             assert_eq!(transitions.run_due().await.unwrap(), *expected, "{ahead}");
         }
         assert_eq!(entries(&store, &made).await, [InProgress, Completed]);
-        transitions.announcer.engine.stop().await;
+        transitions.router.engine.stop().await;
     });
 }

@@ -25,7 +25,7 @@ use watchkeeper::service_router::ownership::Ownership;
 use watchkeeper::store::history::segments::RetentionClass;
 use watchkeeper::store::history::{changes, segments};
 use watchkeeper::store::idempotency_keys::{
-    self as keys, AnswerHead, ClaimOutcome, IdempotentRun, KeptAnswer, NewRun,
+    self as keys, AnswerHead, CachedAnswer, ClaimOutcome, IdempotentRun, NewRun,
 };
 use watchkeeper::store::statuspages::slugs;
 use watchkeeper::store::{Databases, clock_mark, custom_domains, tokens};
@@ -101,7 +101,7 @@ impl Kept {
         let an_hour_ago = JudgedTime::trusted(START.plus_ms(-HOUR_MS));
         keys::claim(&transaction, new_run(&key, an_hour_ago)).await.unwrap();
         let head = AnswerHead { status: 201, location: None, language: None };
-        let answer = KeptAnswer { head, body: Some("sealed".into()), resource: None };
+        let answer = CachedAnswer { head, body: Some("sealed".into()), resource: None };
         assert!(keys::settle(&transaction, &key, answer).await.unwrap());
         let page = Statuspage::new(owner, TranslatedText::single("en", "Shop"), START);
         let page = Statuspage { slug: "shop".into(), ..page };

@@ -276,7 +276,7 @@ fn wide_sights(source: &Source) -> Vec<String> {
         return Vec::new();
     }
     let wide = lines_with(source, &["Sight", "::", "whole"]);
-    wide.map(|line| source.at(line, "a request sees what its caller sees: `Caller::sight`")).collect()
+    wide.map(|line| source.at(line, "a request sees what its caller sees: `Caller::visibility`")).collect()
 }
 
 fn writes_without_consequences(source: &Source) -> Vec<String> {

@@ -114,12 +114,12 @@ impl ApiFixture {
         let pings = Arc::clone(&self.pings);
         let ready: Vec<Vec<u8>> =
             pings.iter().map(|path| request("POST", path, &self.headers(), &json!({}))).collect();
-        let ping: Requests = Arc::new(move |number| ready[place(number, ready.len())].clone());
+        let ping: Requests = Arc::new(move |number| ready[index_of(number, ready.len())].clone());
         let incidents: Vec<Vec<u8>> =
             self.ids.iter().map(|id| self.post("/v1/incidents", &incident(id))).collect();
         let (ids, headers) = (Arc::clone(&self.ids), self.headers());
         let change: Requests = Arc::new(move |number| {
-            let one = place(number, ids.len());
+            let one = index_of(number, ids.len());
             if number % 5 == 0 {
                 return incidents[one].clone();
             }
@@ -176,7 +176,7 @@ impl ApiFixture {
             MeasuredRequest::Service | MeasuredRequest::ServiceBesideWrites => {
                 let ready: Vec<Vec<u8>> =
                     self.ids.iter().map(|id| get(&format!("/v1/services/{id}")).into_bytes()).collect();
-                Arc::new(move |number| ready[place(number, ready.len())].clone())
+                Arc::new(move |number| ready[index_of(number, ready.len())].clone())
             }
             MeasuredRequest::List | MeasuredRequest::ListBesideWrites => {
                 let ready = get("/v1/services").into_bytes();
@@ -186,7 +186,7 @@ impl ApiFixture {
                 let ids = Arc::clone(&self.ids);
                 let post = |body: &Value| self.post("/v1/incidents", body);
                 let ready: Vec<Vec<u8>> = ids.iter().map(|id| post(&incident(id))).collect();
-                Arc::new(move |number| ready[place(number, ready.len())].clone())
+                Arc::new(move |number| ready[index_of(number, ready.len())].clone())
             }
         }
     }
@@ -228,6 +228,6 @@ const fn scattered(number: u64) -> u64 {
     (number ^ (number >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17
 }
 
-fn place(number: u64, count: usize) -> usize {
+fn index_of(number: u64, count: usize) -> usize {
     usize::try_from(scattered(number) % count.max(1) as u64).unwrap_or(0)
 }

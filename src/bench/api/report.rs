@@ -108,7 +108,7 @@ mod tests {
     fn table_rows_align_with_the_head() {
         let table = table(&[figures()], 998.7);
         let ends = |text: &str| -> Vec<usize> {
-            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
+            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(index, _)| index).collect()
         };
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!((ends(lines[1]), ends(lines[2])), (ends(lines[0]), ends(lines[0])), "{table}");

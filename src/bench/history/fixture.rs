@@ -185,8 +185,8 @@ async fn fill(
     let results = |days: i64| rounds(days) * u64::from(plan.locations);
     let old_days = (i64::from(plan.days) - NEWEST_DAYS).max(0);
     let newest_days = i64::from(plan.days) - old_days;
-    for (days, look_ms) in [(old_days, DAY_MS), (newest_days, HOUR_MS)] {
-        fleet = pipeline.feed(fleet, results(days), look_ms, bar).await?.0;
+    for (days, compact_every_ms) in [(old_days, DAY_MS), (newest_days, HOUR_MS)] {
+        fleet = pipeline.feed(fleet, results(days), compact_every_ms, bar).await?.0;
     }
     pipeline.compact(now).await?;
     pipeline.stop().await;

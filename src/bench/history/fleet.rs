@@ -28,7 +28,7 @@ pub(super) struct SimulatedFleet {
 #[derive(Debug)]
 struct SimulatedMember {
     service: ServiceKey,
-    place: usize,
+    location_index: usize,
     series: ResultSeries,
     status: MeasuredStatus,
 }
@@ -51,12 +51,12 @@ impl SimulatedFleet {
         for (rank, service) in services.iter().enumerate() {
             let phase_ms = i64::from(interval_ms) * rank as i64 / services.len().max(1) as i64;
             let profile = CheckProfile::of_seed(service.unsigned_abs());
-            for place in 0..codes.len() {
-                let seed = service.unsigned_abs() << 8 | place as u64;
+            for location_index in 0..codes.len() {
+                let seed = service.unsigned_abs() << 8 | location_index as u64;
                 let series = ResultSeries::new(seed, profile, interval_ms, start.plus_ms(phase_ms));
                 members.push(SimulatedMember {
                     service: *service,
-                    place,
+                    location_index,
                     series,
                     status: MeasuredStatus::Unknown,
                 });
@@ -79,10 +79,10 @@ impl SimulatedFleet {
             let member = &mut self.members[turn];
             let Some(entry) = member.series.next() else { break };
             self.now = self.now.max(entry.scheduled_at);
-            if member.place == 0 {
+            if member.location_index == 0 {
                 batch.changes.extend(member.change(&entry));
             }
-            batch.checks.push(record(member.service, self.codes[member.place].clone(), entry));
+            batch.checks.push(record(member.service, self.codes[member.location_index].clone(), entry));
         }
         batch
     }

@@ -42,7 +42,7 @@ const BATCHES_READY: usize = 16;
 const GLANCE: Duration = Duration::from_millis(1);
 /// Interval at which the compactor runs in operation, in milliseconds.
 pub(super) const HOUR_MS: i64 = 3_600_000;
-const LOOK_RESULTS: u64 = 500_000;
+const COMPACT_EVERY_RESULTS: u64 = 500_000;
 /// Milliseconds from the end of an hour until it is sealed.
 const HOUR_SETTLE_MS: i64 = 600_000;
 /// Milliseconds until everything is sealed and merged; merged segments are dropped another two minutes later.
@@ -118,7 +118,7 @@ impl IngestPipeline {
             counters: Arc::clone(&recorded),
             ownership: &Ownership::alone(),
             fenced: &Arc::default(),
-            news: Arc::default(),
+            change_signal: Arc::default(),
             spool: None,
         });
         let retention = RetentionPolicy::Uniform(RetentionClass::of_days(RETENTION_DAYS));
@@ -133,13 +133,13 @@ impl IngestPipeline {
         &self.databases
     }
 
-    /// Writes the next results of the fleet, while the compactor runs every `look_ms` of their time; returns when they
+    /// Writes the next results of the fleet, while the compactor runs every `compact_every_ms` of their time; returns when they
     /// are durable.
     pub(super) async fn feed(
         &self,
         mut fleet: SimulatedFleet,
         results: u64,
-        look_ms: i64,
+        compact_every_ms: i64,
         bar: &ProgressBar,
     ) -> anyhow::Result<(SimulatedFleet, IngestCost)> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
@@ -158,15 +158,15 @@ impl IngestPipeline {
             }
             anyhow::Ok((fleet, usage::thread_cpu()?.saturating_sub(before)))
         });
-        let mut looks = CompactionSchedule::new(acked_before, look_ms);
+        let mut compaction = CompactionSchedule::new(acked_before, compact_every_ms);
         while let Some((batch, now)) = batches.recv().await {
-            self.hand_over(batch, &mut looks).await?;
+            self.hand_over(batch, &mut compaction).await?;
             bar.set_position(bar.position() + BATCH_RESULTS as u64);
-            if looks.is_due(now) {
-                looks.start(self, now).await?;
+            if compaction.is_due(now) {
+                compaction.start(self, now).await?;
             }
         }
-        looks.end().await?;
+        compaction.end().await?;
         self.recorder.send(DrainRequest).await.context("the recorder has stopped")?;
         let (fleet, made) = making.await.context("the fleet panicked")??;
         if self.recorded.acked.load(Ordering::Relaxed) - acked_before < results {
@@ -176,11 +176,11 @@ impl IngestPipeline {
         Ok((fleet, IngestCost { results, elapsed: started.elapsed(), cpu }))
     }
 
-    async fn hand_over(&self, batch: RecordBatch, looks: &mut CompactionSchedule) -> anyhow::Result<()> {
-        while looks.sent - self.recorded.acked.load(Ordering::Relaxed) > WAITING_RESULTS {
+    async fn hand_over(&self, batch: RecordBatch, compaction: &mut CompactionSchedule) -> anyhow::Result<()> {
+        while compaction.sent - self.recorded.acked.load(Ordering::Relaxed) > WAITING_RESULTS {
             tokio::time::sleep(GLANCE).await;
         }
-        looks.sent += batch.checks.len() as u64;
+        compaction.sent += batch.checks.len() as u64;
         self.recorder.send(batch).await.context("the recorder has stopped")
     }
 
@@ -234,7 +234,7 @@ impl IngestPipeline {
 
 /// Schedule of the compactor's runs.
 struct CompactionSchedule {
-    look_ms: i64,
+    compact_every_ms: i64,
     sent: u64,
     next_sent: u64,
     next_at: Option<Timestamp>,
@@ -242,13 +242,13 @@ struct CompactionSchedule {
 }
 
 impl CompactionSchedule {
-    const fn new(sent: u64, look_ms: i64) -> Self {
-        Self { look_ms, sent, next_sent: sent + LOOK_RESULTS, next_at: None, running: None }
+    const fn new(sent: u64, compact_every_ms: i64) -> Self {
+        Self { compact_every_ms, sent, next_sent: sent + COMPACT_EVERY_RESULTS, next_at: None, running: None }
     }
 
     fn is_due(&mut self, now: Timestamp) -> bool {
-        let ended = now.plus_ms(-HOUR_SETTLE_MS).ms().div_euclid(self.look_ms);
-        let next = Timestamp::from_ms((ended + 1) * self.look_ms + HOUR_SETTLE_MS);
+        let ended = now.plus_ms(-HOUR_SETTLE_MS).ms().div_euclid(self.compact_every_ms);
+        let next = Timestamp::from_ms((ended + 1) * self.compact_every_ms + HOUR_SETTLE_MS);
         let next_at = *self.next_at.get_or_insert(next);
         now >= next_at || self.sent >= self.next_sent
     }
@@ -256,7 +256,7 @@ impl CompactionSchedule {
     /// Waits for the previous run, then starts one in the background once all results sent so far are durable.
     async fn start(&mut self, pipeline: &IngestPipeline, now: Timestamp) -> anyhow::Result<()> {
         self.end().await?;
-        self.next_sent = self.sent + LOOK_RESULTS;
+        self.next_sent = self.sent + COMPACT_EVERY_RESULTS;
         self.next_at = None;
         let (sent, recorded) = (self.sent, Arc::clone(&pipeline.recorded));
         let (compactor, clock) = (pipeline.compactor.clone(), pipeline.clock.clone());

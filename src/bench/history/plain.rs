@@ -80,8 +80,8 @@ async fn write(database: &Database, checks: &[CheckRecord], codes: &[LocationCod
     for chunk in checks.chunks(ROWS) {
         let mut values = Vec::with_capacity(chunk.len() * WIDTH);
         for check in chunk {
-            let place = codes.iter().position(|code| *code == check.location);
-            push(&mut values, check, i32::try_from(place.context("an unknown location")?)?);
+            let location = codes.iter().position(|code| *code == check.location);
+            push(&mut values, check, i32::try_from(location.context("an unknown location")?)?);
         }
         let statement = Statement::from_sql_and_values(backend, insert_text(backend, chunk.len()), values);
         transaction.execute_raw(statement).await?;
@@ -90,13 +90,13 @@ async fn write(database: &Database, checks: &[CheckRecord], codes: &[LocationCod
 }
 
 fn insert_text(backend: DbBackend, rows: usize) -> String {
-    let place = |number: usize| match backend {
+    let placeholder = |number: usize| match backend {
         DbBackend::Postgres => format!("${}", number + 1),
         _ => "?".to_owned(),
     };
     let row = |row: usize| {
-        let places: Vec<String> = (row * WIDTH..(row + 1) * WIDTH).map(place).collect();
-        format!("({})", places.join(","))
+        let placeholders: Vec<String> = (row * WIDTH..(row + 1) * WIDTH).map(placeholder).collect();
+        format!("({})", placeholders.join(","))
     };
     let rows: Vec<String> = (0..rows).map(row).collect();
     format!("INSERT INTO plain_check VALUES {}", rows.join(","))

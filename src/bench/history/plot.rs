@@ -57,11 +57,11 @@ impl PlotPanel {
                 y = y(value),
             ));
         }
-        let places: Vec<String> =
+        let coordinates: Vec<String> =
             points.iter().map(|point| format!("{:.1},{:.1}", x(point), y((self.value)(point)))).collect();
         text.push_str(&format!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{COLOUR}\" stroke-width=\"2\"/>\n",
-            places.join(" ")
+            coordinates.join(" ")
         ));
         for point in points {
             let value = (self.value)(point);

@@ -186,7 +186,7 @@ mod tests {
         let tables = report().tables();
         let lines: Vec<&str> = tables.lines().collect();
         let ends = |text: &str| -> Vec<usize> {
-            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(place, _)| place).collect()
+            text.chars().enumerate().filter(|(_, found)| *found == '|').map(|(index, _)| index).collect()
         };
         assert_eq!((ends(lines[2]), ends(lines[3])), (ends(lines[0]), ends(lines[0])), "{tables}");
         assert!(lines[3].contains("50000 |") && lines[3].contains("10.00"), "{tables}");

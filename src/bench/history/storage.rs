@@ -159,8 +159,8 @@ async fn numbers(connection: &dyn StoreConnection, text: String) -> anyhow::Resu
     let statement = Statement::from_string(connection.get_database_backend(), text);
     let row = connection.query_one_raw(statement).await?.context("a sum is always there")?;
     let mut found = [0; 3];
-    for (place, number) in found.iter_mut().enumerate() {
-        *number = u64::try_from(row.try_get_by_index::<i64>(place)?)?;
+    for (index, number) in found.iter_mut().enumerate() {
+        *number = u64::try_from(row.try_get_by_index::<i64>(index)?)?;
     }
     Ok(found)
 }

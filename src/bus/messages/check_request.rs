@@ -10,7 +10,9 @@ pub struct RemoteCheckRequest {
     /// The service.
     pub service: Id,
     /// True if it has to check at once instead of at its scheduled time.
-    pub look_now: bool,
+    #[serde(rename = "look_now")]
+    pub check_now: bool,
     /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
-    pub hurry_ms: i64,
+    #[serde(rename = "hurry_ms")]
+    pub fast_rechecks_ms: i64,
 }

@@ -57,19 +57,22 @@ mod tests {
 
     #[test]
     fn a_report_of_an_older_version_has_no_impairment() {
-        let mut said =
+        let mut presence =
             serde_json::to_value(LocationPresence { impaired: true, ..LocationPresence::default() }).unwrap();
-        said.as_object_mut().unwrap().remove("impaired");
-        assert_eq!(LocationPresence::read(said.to_string().as_bytes()), Some(LocationPresence::default()));
+        presence.as_object_mut().unwrap().remove("impaired");
+        assert_eq!(
+            LocationPresence::read(presence.to_string().as_bytes()),
+            Some(LocationPresence::default())
+        );
     }
 
     #[test]
     fn a_reported_version_is_sanitised_and_shortened() {
-        let said =
+        let presence =
             LocationPresence { version: "1.0\u{1b}[31m<b>ä".repeat(100), ..LocationPresence::default() };
-        let read = LocationPresence::read(&serde_json::to_vec(&said).unwrap()).unwrap();
+        let read = LocationPresence::read(&serde_json::to_vec(&presence).unwrap()).unwrap();
         assert!(read.version.len() == 64 && read.version.starts_with("1.0[31m<b>1.0"), "{}", read.version);
-        let before_time = LocationPresence { sent_at_ms: i64::MIN, ..said };
+        let before_time = LocationPresence { sent_at_ms: i64::MIN, ..presence };
         assert_eq!(LocationPresence::read(&serde_json::to_vec(&before_time).unwrap()), None);
         assert_eq!(LocationPresence::read(b"{}"), None);
         assert_eq!(LocationPresence::read(b"\xff"), None);

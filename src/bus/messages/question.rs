@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn requests_and_replies_round_trip() {
         let service = ServiceAddress { id: Id::random(), key: 7 };
-        let place = ResultPosition { epoch: Id::random(), number: 8 };
+        let position = ResultPosition { epoch: Id::random(), number: 8 };
         let ping = HeartbeatPing { at: Timestamp::from_ms(5), has_failed: true };
         for question in [
             PeerRequest::Changed(vec![ServiceRevision { service, revision: 3 }]),
@@ -254,7 +254,7 @@ mod tests {
             PeerRequest::LookAt(vec![service]),
             PeerRequest::Ping { service, ping },
             PeerRequest::Count(3),
-            PeerRequest::Stored(ResultsRequest { place: Some(place), wants_results: true }),
+            PeerRequest::Stored(ResultsRequest { position: Some(position), wants_results: true }),
         ] {
             let sent = serde_json::to_vec(&QuestionText::from(question.clone())).unwrap();
             let read: QuestionText = serde_json::from_slice(&sent).unwrap();
@@ -284,7 +284,12 @@ mod tests {
             PeerReply::NotMine,
             PeerReply::Snapshots(vec![snapshot]),
             PeerReply::Counted(allowance),
-            PeerReply::Stored(ResultsReply { place, results: vec![result], is_whole: true, has_more: false }),
+            PeerReply::Stored(ResultsReply {
+                position,
+                results: vec![result],
+                is_whole: true,
+                has_more: false,
+            }),
         ];
         for answer in answers {
             let sent = serde_json::to_vec(&AnswerText::from(answer.clone())).unwrap();

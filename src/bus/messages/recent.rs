@@ -20,14 +20,16 @@ pub struct PositionText {
 /// The request of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AfterText {
-    place: Option<PositionText>,
+    #[serde(rename = "place")]
+    position: Option<PositionText>,
     wants_results: bool,
 }
 
 /// The answer to the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentText {
-    place: PositionText,
+    #[serde(rename = "place")]
+    position: PositionText,
     results: String,
     is_whole: bool,
     has_more: bool,
@@ -46,29 +48,29 @@ impl From<PositionText> for ResultPosition {
 }
 
 impl From<ResultsRequest> for AfterText {
-    fn from(ResultsRequest { place, wants_results }: ResultsRequest) -> Self {
-        Self { place: place.map(Into::into), wants_results }
+    fn from(ResultsRequest { position, wants_results }: ResultsRequest) -> Self {
+        Self { position: position.map(Into::into), wants_results }
     }
 }
 
 impl From<AfterText> for ResultsRequest {
-    fn from(AfterText { place, wants_results }: AfterText) -> Self {
-        Self { place: place.map(Into::into), wants_results }
+    fn from(AfterText { position, wants_results }: AfterText) -> Self {
+        Self { position: position.map(Into::into), wants_results }
     }
 }
 
 impl From<ResultsReply> for RecentText {
-    fn from(ResultsReply { place, results, is_whole, has_more }: ResultsReply) -> Self {
+    fn from(ResultsReply { position, results, is_whole, has_more }: ResultsReply) -> Self {
         let mut bytes = Vec::new();
         fact_codec::encode(&results, &[], &mut bytes);
-        Self { place: place.into(), results: BASE64.encode(bytes), is_whole, has_more }
+        Self { position: position.into(), results: BASE64.encode(bytes), is_whole, has_more }
     }
 }
 
 impl RecentText {
     /// Decodes the answer; `None` when its results cannot be read.
     pub(super) fn read(self) -> Option<ResultsReply> {
-        let Self { place, results, is_whole, has_more } = self;
+        let Self { position, results, is_whole, has_more } = self;
         let bytes = BASE64.decode(results).ok()?;
         let mut results = Vec::new();
         let is_read = FactDecoder::default().read_whole(&bytes, |fact| match fact {
@@ -78,6 +80,6 @@ impl RecentText {
             }
             RecordedFact::Change(_) => false,
         });
-        is_read.then(|| ResultsReply { place: place.into(), results, is_whole, has_more })
+        is_read.then(|| ResultsReply { position: position.into(), results, is_whole, has_more })
     }
 }

@@ -23,8 +23,8 @@ pub(super) fn draw(findings: &[CheckFinding]) -> String {
             FindingValue::Text(value) => line(field, value),
             FindingValue::List(values) if values.is_empty() => line(field, "none"),
             FindingValue::List(values) => {
-                for (place, value) in values.iter().enumerate() {
-                    line(if place == 0 { field } else { "" }, value);
+                for (index, value) in values.iter().enumerate() {
+                    line(if index == 0 { field } else { "" }, value);
                 }
             }
         }

@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn every_column_is_found_by_each_of_its_names() {
-        for (place, (column, names)) in NAMES.iter().enumerate() {
-            assert_eq!(*column as usize, place);
+        for (index, (column, names)) in NAMES.iter().enumerate() {
+            assert_eq!(*column as usize, index);
             for name in *names {
                 assert_eq!(ImportColumn::named(&name.to_uppercase()), Some(*column));
             }

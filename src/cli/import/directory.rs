@@ -85,8 +85,8 @@ impl ServiceDirectory {
     /// A message that says what is wrong, and what is allowed.
     pub(super) fn find(&self, text: &str) -> Result<&ImportService, String> {
         let name = self.renamed.get(text).map_or(text, String::as_str);
-        let place = match (self.by_id.get(name), self.by_name.get(name)) {
-            (Some(place), _) | (None, Some(Some(place))) => *place,
+        let index = match (self.by_id.get(name), self.by_name.get(name)) {
+            (Some(index), _) | (None, Some(Some(index))) => *index,
             (None, Some(None)) => {
                 return Err(format!("service: several are called '{name}'; use the id of one"));
             }
@@ -97,7 +97,7 @@ impl ServiceDirectory {
                 ));
             }
         };
-        let known = &self.known[place];
+        let known = &self.known[index];
         match known.service.check_type {
             CheckType::Manual => Err(format!("service: '{name}' is manual; it has no results")),
             _ if known.service.settings.is_none() => {
@@ -109,16 +109,16 @@ impl ServiceDirectory {
 
     /// The service with this key, if results were found for it.
     pub(super) fn get(&self, key: ServiceKey) -> Option<&ImportService> {
-        let place = self.known.binary_search_by_key(&key, |known| known.service.key);
-        place.ok().and_then(|place| self.known.get(place))
+        let index = self.known.binary_search_by_key(&key, |known| known.service.key);
+        index.ok().and_then(|index| self.known.get(index))
     }
 
     fn add(&mut self, service: Service, kept_since: Timestamp, with_name: bool) {
-        let place = self.known.len();
-        self.by_id.insert(service.id.to_string(), place);
+        let index = self.known.len();
+        self.by_id.insert(service.id.to_string(), index);
         if with_name {
             let same = self.by_name.entry(service.name.clone());
-            same.and_modify(|known| *known = None).or_insert(Some(place));
+            same.and_modify(|known| *known = None).or_insert(Some(index));
         }
         self.known.push(ImportService { service, kept_since });
     }

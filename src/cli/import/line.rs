@@ -237,7 +237,7 @@ mod tests {
         "error_code = 'oops' is not allowed; it must be one of dns_nxdomain"
     )]
     fn an_error_names_the_allowed_values(#[case] line: &str, #[case] problem: &str) {
-        let said = read(line).unwrap_err();
-        assert!(said.starts_with(problem), "{said}");
+        let complaint = read(line).unwrap_err();
+        assert!(complaint.starts_with(problem), "{complaint}");
     }
 }

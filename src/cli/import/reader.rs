@@ -183,7 +183,7 @@ mod tests {
     fn lines(format: ImportFormat, text: &str, ignores_unknown: bool) -> Result<Vec<String>, String> {
         let mut seen = Vec::new();
         let each = |position: LinePosition, fields: Result<&LineFields<'_>, String>| {
-            let said = fields.map_or_else(
+            let complaint = fields.map_or_else(
                 |problem| problem,
                 |fields| {
                     let columns = [
@@ -195,7 +195,7 @@ mod tests {
                     columns.map(|column| fields.get(column).unwrap_or("-").to_owned()).join("|")
                 },
             );
-            seen.push(format!("{}-{}: {said}", position.line, position.end));
+            seen.push(format!("{}-{}: {complaint}", position.line, position.end));
             true
         };
         read(format, text.as_bytes(), ignores_unknown, each).map_err(|error| error.to_string())?;
@@ -223,8 +223,8 @@ mod tests {
         "line 1: the column 'colour' is not known; allowed: service, location"
     )]
     fn an_unfit_header_is_refused(#[case] text: &str, #[case] problem: &str) {
-        let said = lines(ImportFormat::Csv, text, false).unwrap_err();
-        assert!(said.starts_with(problem), "{said}");
+        let complaint = lines(ImportFormat::Csv, text, false).unwrap_err();
+        assert!(complaint.starts_with(problem), "{complaint}");
     }
 
     #[test]

@@ -41,13 +41,13 @@ impl ImportSource {
         }
     }
 
-    /// Fingerprint that identifies a repeated import of the same file with the same options (`told`): its size, its
-    /// first and last MiB, and `told`.
-    pub(super) fn fingerprint(&mut self, told: &str) -> io::Result<Option<String>> {
+    /// Fingerprint that identifies a repeated import of the same file with the same options (`options`): its size, its
+    /// first and last MiB, and `options`.
+    pub(super) fn fingerprint(&mut self, options: &str) -> io::Result<Option<String>> {
         let Self::File { file, bytes } = self else { return Ok(None) };
         let mut hash = Sha256::new();
         hash.update(bytes.to_le_bytes());
-        hash.update(told.as_bytes());
+        hash.update(options.as_bytes());
         for start in [0, bytes.saturating_sub(HASHED_BYTES)] {
             file.seek(SeekFrom::Start(start))?;
             let mut part = Vec::new();
@@ -73,11 +73,11 @@ mod tests {
 
     use super::*;
 
-    fn fingerprint(text: &[u8], told: &str) -> String {
+    fn fingerprint(text: &[u8], options: &str) -> String {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text).unwrap();
         let mut source = ImportSource::open(file.path()).unwrap();
-        let fingerprint = source.fingerprint(told).unwrap().unwrap();
+        let fingerprint = source.fingerprint(options).unwrap().unwrap();
         let mut read = Vec::new();
         source.into_read().read_to_end(&mut read).unwrap();
         assert_eq!(read, text, "it is read from its start afterwards");
@@ -89,8 +89,8 @@ mod tests {
         let first = fingerprint(b"one\ntwo\n", "csv");
         assert_eq!(first.len(), 32);
         assert_eq!(fingerprint(b"one\ntwo\n", "csv"), first);
-        for (text, told) in [(&b"one\ntwo"[..], "csv"), (b"one\ntwx\n", "csv"), (b"one\ntwo\n", "jsonl")] {
-            assert_ne!(fingerprint(text, told), first);
+        for (text, options) in [(&b"one\ntwo"[..], "csv"), (b"one\ntwx\n", "csv"), (b"one\ntwo\n", "jsonl")] {
+            assert_ne!(fingerprint(text, options), first);
         }
         let mut long = vec![b'x'; 3 << 20];
         let before = fingerprint(&long, "csv");

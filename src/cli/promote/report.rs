@@ -49,15 +49,15 @@ struct TableTotals {
 impl DryRunReport<'_> {
     fn tables(&self) -> Vec<TableTotals> {
         let mut tables: Vec<TableTotals> = Vec::new();
-        let mut places: HashMap<&'static str, usize> = HashMap::new();
+        let mut indexes: HashMap<&'static str, usize> = HashMap::new();
         for CountedUnit { unit, rows } in self.counted {
             let name = unit.table.name;
-            let place = *places.entry(name).or_insert(tables.len());
-            if place == tables.len() {
+            let index = *indexes.entry(name).or_insert(tables.len());
+            if index == tables.len() {
                 tables.push(TableTotals { name, rows: 0, segments: 0 });
             }
-            tables[place].rows += rows;
-            tables[place].segments += usize::from(matches!(unit.place, InstallationPart::Segment(_)));
+            tables[index].rows += rows;
+            tables[index].segments += usize::from(matches!(unit.part, InstallationPart::Segment(_)));
         }
         tables
     }

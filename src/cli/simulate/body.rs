@@ -56,12 +56,12 @@ fn members(assignments: &[SettingAssignment]) -> Result<Map<String, Value>, Conf
     for SettingAssignment { path, value } in assignments {
         let twice = || ConfigError(format!("{} is given twice", path.join(".")));
         let Some((last, outer)) = path.split_last() else { continue };
-        let mut place = &mut members;
+        let mut object = &mut members;
         for name in outer {
-            let inner = place.entry(name.as_str()).or_insert_with(|| Value::Object(Map::new()));
-            place = inner.as_object_mut().ok_or_else(twice)?;
+            let inner = object.entry(name.as_str()).or_insert_with(|| Value::Object(Map::new()));
+            object = inner.as_object_mut().ok_or_else(twice)?;
         }
-        if place.insert(last.clone(), value.clone()).is_some() {
+        if object.insert(last.clone(), value.clone()).is_some() {
             return Err(twice());
         }
     }
@@ -98,8 +98,8 @@ mod tests {
     #[case(&["config..x=3"], "use NAME=VALUE")]
     #[case(&["retries=3", "retries=4"], "retries is given twice")]
     #[case(&["retries=3", "retries.x=4"], "retries.x is given twice")]
-    fn a_malformed_assignment_is_refused(#[case] words: &[&str], #[case] said: &str) {
+    fn a_malformed_assignment_is_refused(#[case] words: &[&str], #[case] expected: &str) {
         let error = body(words).unwrap_err();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }

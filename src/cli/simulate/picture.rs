@@ -44,8 +44,8 @@ fn figures(simulation: &SimulationReply, colours: bool) -> Vec<String> {
     let (before, after) = (&simulation.before, &simulation.after);
     let row = |name: &str, of: fn(&PeriodOutcome) -> String| {
         let (before, after) = (of(before), of(after));
-        let is_news = before != after;
-        vec![TableCell::of(name), TableCell::of(before), TableCell::of(after).painted("1", is_news)]
+        let is_changed = before != after;
+        vec![TableCell::of(name), TableCell::of(before), TableCell::of(after).painted("1", is_changed)]
     };
     let rows = vec![
         row("uptime", |account| {

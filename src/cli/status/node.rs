@@ -92,9 +92,9 @@ mod tests {
     #[case(404, "", "404 Not Found")]
     #[case(200, "<html>", "cannot read")]
     #[case(200, r#"{"data": {}}"#, "missing field")]
-    fn a_refusal_names_the_remedy(#[case] status: u16, #[case] body: &str, #[case] said: &str) {
+    fn a_refusal_names_the_remedy(#[case] status: u16, #[case] body: &str, #[case] expected: &str) {
         let problem = read(StatusCode::from_u16(status).unwrap(), body.as_bytes()).unwrap_err();
-        assert!(problem.to_string().contains(said), "{problem}");
+        assert!(problem.to_string().contains(expected), "{problem}");
         assert_eq!(matches!(problem, NodeFailure::Refused(_)), matches!(status, 401 | 403));
     }
 }

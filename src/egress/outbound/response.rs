@@ -75,8 +75,8 @@ impl OutboundResponse {
         deadline: Instant,
     ) -> Result<Self, ExchangeFailure> {
         let (head, mut body) = response.into_parts();
-        let mut kept = Vec::new();
-        let reading = read(&mut body, &mut kept);
+        let mut collected = Vec::new();
+        let reading = read(&mut body, &mut collected);
         match timeout_at(deadline, reading).await {
             Ok(read) => read.map_err(|error| ExchangeFailure::of(&error))?,
             Err(_elapsed) if head.headers.contains_key(CONTENT_LENGTH) => {
@@ -88,36 +88,36 @@ impl OutboundResponse {
             status: head.status.as_u16(),
             retry_after: RetryAfter::of(&head.headers),
             date: head.headers.get(DATE).and_then(|date| read_date(date.to_str().ok()?.trim())),
-            excerpt: excerpt(&kept),
+            excerpt: excerpt(&collected),
         })
     }
 }
 
-async fn read(body: &mut Incoming, kept: &mut Vec<u8>) -> hyper::Result<()> {
+async fn read(body: &mut Incoming, collected: &mut Vec<u8>) -> hyper::Result<()> {
     let mut length = 0_usize;
     while length < READ_MAX_BYTES
         && let Some(frame) = body.frame().await
     {
         if let Ok(piece) = frame?.into_data() {
             length += piece.len();
-            keep(kept, &piece);
+            keep(collected, &piece);
         }
     }
     Ok(())
 }
 
-fn keep(kept: &mut Vec<u8>, piece: &Bytes) {
-    let room = EXCERPT_MAX_BYTES - kept.len();
-    kept.extend_from_slice(&piece[..piece.len().min(room)]);
+fn keep(collected: &mut Vec<u8>, piece: &Bytes) {
+    let room = EXCERPT_MAX_BYTES - collected.len();
+    collected.extend_from_slice(&piece[..piece.len().min(room)]);
 }
 
 /// Converts bytes to text: invalid UTF-8 is replaced, line breaks become blanks, other control characters are removed.
-fn excerpt(kept: &[u8]) -> String {
-    let mut text = String::with_capacity(kept.len());
-    let mut chunks = kept.utf8_chunks().peekable();
+fn excerpt(collected: &[u8]) -> String {
+    let mut text = String::with_capacity(collected.len());
+    let mut chunks = collected.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         text.extend(chunk.valid().chars().filter_map(printable));
-        let was_cut = kept.len() == EXCERPT_MAX_BYTES && chunks.peek().is_none();
+        let was_cut = collected.len() == EXCERPT_MAX_BYTES && chunks.peek().is_none();
         if !chunk.invalid().is_empty() && !was_cut {
             text.push(char::REPLACEMENT_CHARACTER);
         }

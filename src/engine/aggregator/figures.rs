@@ -235,8 +235,8 @@ impl ShardFigures {
     /// Returns the wall time, after accounting for a clock that was set back since the last call.
     fn now(&self, state: &mut FiguresState) -> Timestamp {
         let (wall, instant) = (self.clock.now(), Instant::now());
-        let (before, looked) = std::mem::replace(&mut state.anchor, (wall, instant));
-        let passed_ms = i64::try_from(instant.duration_since(looked).as_millis()).unwrap_or(i64::MAX);
+        let (before, anchored) = std::mem::replace(&mut state.anchor, (wall, instant));
+        let passed_ms = i64::try_from(instant.duration_since(anchored).as_millis()).unwrap_or(i64::MAX);
         let jump_ms = wall.ms_since(before).saturating_sub(passed_ms);
         if jump_ms < -STEP_MS {
             state.services.values_mut().for_each(|live| live.set_back(jump_ms, wall));

@@ -4,7 +4,7 @@
 //! the time that results back it.
 
 use crate::clock::{DAY_MS, Timestamp};
-use crate::model::flapping::{FlappingState, is_turn};
+use crate::model::flapping::{FlappingState, is_transition};
 use crate::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::location::LocationCode;
 use crate::model::service::{OverrideStatus, ProbeRole};
@@ -165,7 +165,7 @@ impl LiveServiceState {
             let flapping = self.flapping.get_or_insert_default();
             return flapping.set(change.cause == ChangeCause::Flapping);
         }
-        if is_turn(change.from, change.to) {
+        if is_transition(change.from, change.to) {
             self.flapping.get_or_insert_default().remember(change.at);
         }
         // The period has been closed when the clock was set back.

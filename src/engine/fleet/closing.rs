@@ -12,10 +12,10 @@ impl Fleet {
     /// Answers [`RetireAll`] when the last service has ended.
     pub(super) fn note_end_of_all(&mut self) {
         if self.services.is_empty()
-            && let Some(told) = self.all_ended.take()
+            && let Some(notify_ended) = self.all_ended.take()
         {
             // The requester may have stopped waiting.
-            let _ = told.send(());
+            let _ = notify_ended.send(());
         }
     }
 }
@@ -31,8 +31,8 @@ impl Handler<RetireAll> for Fleet {
             #[expect(clippy::disallowed_methods, reason = "one for each service, and nothing follows it")]
             member.address.do_send(EndWatch);
         }
-        let (told, all_ended) = oneshot::channel();
-        self.all_ended = Some(told);
+        let (notify_ended, all_ended) = oneshot::channel();
+        self.all_ended = Some(notify_ended);
         self.note_end_of_all();
         let ended = tokio::time::timeout(ANSWER_LIMIT, all_ended);
         Box::pin(ended.into_actor(self).map(|ended, fleet, _| {

@@ -14,21 +14,21 @@ impl LocationRegistry {
     /// Judges the locations of this process; returns true if a location, here or remote, has become blind since the last
     /// review, so that services have to be judged again.
     pub(in crate::engine) fn review(&self) -> bool {
-        let mut has_news = false;
+        let mut has_become_blind = false;
         for known in self.lock().iter() {
-            if let Some((turn, blindness)) = known.looks.judge() {
-                known.apply_transition(turn, blindness);
+            if let Some((change, blindness)) = known.recent_attempts.judge() {
+                known.apply_transition(change, blindness);
             }
-            has_news |= known.looks.take_news();
+            has_become_blind |= known.recent_attempts.take_has_become_blind();
         }
-        has_news
+        has_become_blind
     }
 
     /// Returns true if this process has locations, and all of them are blind.
     #[must_use]
     pub fn is_blind_here(&self) -> bool {
         let all = self.all();
-        let mut here = all.iter().filter(|known| !known.is_elsewhere()).peekable();
+        let mut here = all.iter().filter(|known| !known.is_remote()).peekable();
         here.peek().is_some() && here.all(|known| known.is_impaired())
     }
 }
@@ -36,18 +36,18 @@ impl LocationRegistry {
 impl RegisteredLocation {
     /// Notes how an attempt of this location ended.
     pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
-        if let Some(turn) = self.looks.note(outcome) {
-            self.apply_transition(turn, None);
+        if let Some(change) = self.recent_attempts.note(outcome) {
+            self.apply_transition(change, None);
         }
     }
 
     /// Returns the reason why none of its attempts measures, as far as this process knows.
     #[must_use]
     pub fn blind_by(&self) -> Option<LocalFault> {
-        if self.is_elsewhere() {
+        if self.is_remote() {
             return self.last_seen()?.blind_by;
         }
-        self.looks.blindness().map(|blindness| blindness.trouble)
+        self.recent_attempts.blindness().map(|blindness| blindness.trouble)
     }
 
     /// Returns the start and reason of its blindness, as far as this process knows at `now`.
@@ -58,24 +58,24 @@ impl RegisteredLocation {
 
     /// Returns the start of its last blindness in wall time, given `now`: earlier results of this location are outdated.
     pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
-        self.looks.blind_since(now)
+        self.recent_attempts.blind_since(now)
     }
 
     /// Takes the blindness that a location in another process reports.
     pub(super) fn note_blindness(&self, before: Option<&LocationReport>, seen: &LocationReport) {
         if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
-            self.looks.become_blind(Instant::now());
+            self.recent_attempts.become_blind(Instant::now());
         }
     }
 
     /// Logs each transition once; the loss of all reference targets is logged already.
-    fn apply_transition(&self, turn: ImpairmentChange, blindness: Option<LocationBlindness>) {
+    fn apply_transition(&self, change: ImpairmentChange, blindness: Option<LocationBlindness>) {
         let location = self.location.code.as_str();
-        match (turn, blindness) {
+        match (change, blindness) {
             (ImpairmentChange::Impaired, Some(LocationBlindness { since_ms, trouble })) => {
-                self.looks.become_blind(self.looks.at(since_ms));
+                self.recent_attempts.become_blind(self.recent_attempts.at(since_ms));
                 let is_logged = trouble != LocalFault::LocationImpaired;
-                self.looks.set_logged(is_logged);
+                self.recent_attempts.set_logged(is_logged);
                 if is_logged {
                     tracing::warn!(
                         location,
@@ -84,7 +84,7 @@ impl RegisteredLocation {
                     );
                 }
             }
-            _ if self.looks.set_logged(false) => {
+            _ if self.recent_attempts.set_logged(false) => {
                 tracing::info!(location, "location online again: checks can run");
             }
             _ => {}

@@ -20,7 +20,7 @@ pub(super) struct RecentAttempts {
     /// Start of the last blindness.
     blind_since: Mutex<Option<Instant>>,
     /// True if the location has become blind and its services are not notified yet.
-    is_news: AtomicBool,
+    has_become_blind: AtomicBool,
     /// True if its blindness is in the log.
     is_logged: AtomicBool,
     born: Instant,
@@ -41,7 +41,7 @@ impl Default for RecentAttempts {
             attempts: Mutex::default(),
             is_disturbed: AtomicBool::new(false),
             blind_since: Mutex::default(),
-            is_news: AtomicBool::new(false),
+            has_become_blind: AtomicBool::new(false),
             is_logged: AtomicBool::new(false),
             born: Instant::now(),
         }
@@ -56,15 +56,15 @@ impl RecentAttempts {
             _ => self.lock(),
         };
         let now_ms = self.age_ms();
-        let turn = match outcome {
-            CheckOutcome::Measured(_) => attempts.note_looked(now_ms),
+        let change = match outcome {
+            CheckOutcome::Measured(_) => attempts.note_measured(now_ms),
             CheckOutcome::Unmeasured(trouble) => {
                 attempts.note_shed(*trouble, now_ms);
                 None
             }
         };
         self.is_disturbed.store(attempts.is_disturbed(), Ordering::Release);
-        turn
+        change
     }
 
     pub(super) fn judge(&self) -> Option<(ImpairmentChange, Option<LocationBlindness>)> {
@@ -72,9 +72,9 @@ impl RecentAttempts {
             return None;
         }
         let mut attempts = self.lock();
-        let turn = attempts.judge(self.age_ms());
+        let change = attempts.judge(self.age_ms());
         self.is_disturbed.store(attempts.is_disturbed(), Ordering::Release);
-        turn.map(|turn| (turn, attempts.blindness()))
+        change.map(|change| (change, attempts.blindness()))
     }
 
     pub(super) fn blindness(&self) -> Option<LocationBlindness> {
@@ -83,7 +83,7 @@ impl RecentAttempts {
 
     pub(super) fn become_blind(&self, since: Instant) {
         *self.blind_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(since);
-        self.is_news.store(true, Ordering::Release);
+        self.has_become_blind.store(true, Ordering::Release);
     }
 
     /// Returns the start of the last blindness in wall time, given `now`.
@@ -94,8 +94,8 @@ impl RecentAttempts {
     }
 
     /// Returns true once each time the location has become blind.
-    pub(super) fn take_news(&self) -> bool {
-        self.is_news.swap(false, Ordering::AcqRel)
+    pub(super) fn take_has_become_blind(&self) -> bool {
+        self.has_become_blind.swap(false, Ordering::AcqRel)
     }
 
     /// Returns the monotonic time of a moment of the rule.

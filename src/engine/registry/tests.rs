@@ -30,11 +30,11 @@ fn location() -> Location {
 #[case::a_minute_ago(Some(940_000), true)]
 #[case::longer_ago(Some(939_999), false)]
 #[actix::test]
-async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
+async fn a_location_is_offline_after_a_minute(#[case] received_at_ms: Option<i64>, #[case] is_online: bool) {
     let roster = LocationRegistry::default();
-    roster.add_elsewhere(location(), Nobody.start().recipient());
+    roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
-    if let Some(at_ms) = heard_at_ms {
+    if let Some(at_ms) = received_at_ms {
         known.note_seen(LocationReport { at: Timestamp::from_ms(at_ms), ..LocationReport::default() });
     }
     assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
@@ -52,17 +52,17 @@ const OURS: i64 = 1;
 #[case::no_report_since(900_000, true, &[OURS], LocationStatus::Offline, LocationStatus::Offline)]
 #[actix::test]
 async fn a_location_status_depends_on_the_evidence_of_the_organisation(
-    #[case] heard_at_ms: i64,
+    #[case] received_at_ms: i64,
     #[case] is_impaired: bool,
     #[case] suspected_by: &[i64],
     #[case] for_us: LocationStatus,
     #[case] for_all: LocationStatus,
 ) {
     let roster = LocationRegistry::default();
-    roster.add_elsewhere(location(), Nobody.start().recipient());
+    roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     known.note_seen(LocationReport {
-        at: Timestamp::from_ms(heard_at_ms),
+        at: Timestamp::from_ms(received_at_ms),
         is_impaired,
         ..LocationReport::default()
     });
@@ -77,7 +77,7 @@ async fn a_location_status_depends_on_the_evidence_of_the_organisation(
 #[actix::test]
 async fn a_blind_remote_location_is_impaired_with_its_reason() {
     let roster = LocationRegistry::default();
-    roster.add_elsewhere(location(), Nobody.start().recipient());
+    roster.add_remote(location(), Nobody.start().recipient());
     let known = roster.find("fra").unwrap();
     let now = Timestamp::from_ms(1_000_000);
     let says = |blind_by: Option<LocalFault>| {
@@ -93,7 +93,7 @@ async fn a_blind_remote_location_is_impaired_with_its_reason() {
     let blind = Some(LocalFault::NoDescriptors);
     assert_eq!(says(blind), (blind, LocationStatus::Impaired, true));
     assert_eq!(says(blind), (blind, LocationStatus::Impaired, false));
-    assert!(known.blindness(now).is_some_and(|told| told.trouble == LocalFault::NoDescriptors));
+    assert!(known.blindness(now).is_some_and(|blindness| blindness.trouble == LocalFault::NoDescriptors));
     assert_eq!(says(None), (None, LocationStatus::Online, false));
     assert!(!roster.is_blind_here(), "it has no location of its own");
 }

@@ -16,7 +16,7 @@ impl ServiceActor {
             watch.set_blind_since(slot, known.blind_since(now));
             if task.locations.len() > 1 {
                 // A result from before it lost its network is outdated once the network is back.
-                let is_old = |since| !watch.has_looked_since(slot, since);
+                let is_old = |since| !watch.has_checked_since(slot, since);
                 let is_old = known.recovered_at(now).is_some_and(is_old);
                 watch.set_aside(slot, is_old || known.is_set_aside(self.definition.organisation));
             }

@@ -22,14 +22,14 @@ pub(super) fn carry_memory_over(
     if old.fingerprint != new.fingerprint {
         return memory.without_votes();
     }
-    let place = |key: LocationKey| new.locations.iter().position(|known| *known == key);
-    let slot = |slot: usize| place(*old.locations.get(slot)?);
-    let kept = memory.votes.into_iter().filter_map(|(before, vote)| Some((slot(before)?, vote)));
-    let mut votes: Vec<_> = kept.collect();
+    let new_slot = |key: LocationKey| new.locations.iter().position(|known| *known == key);
+    let slot = |slot: usize| new_slot(*old.locations.get(slot)?);
+    let retained = memory.votes.into_iter().filter_map(|(before, vote)| Some((slot(before)?, vote)));
+    let mut votes: Vec<_> = retained.collect();
     let mut absent = Vec::new();
     for AbsentVote { location, vote } in memory.absent {
         match roster.find(location.as_str()) {
-            Some(known) => votes.extend(place(known.key).map(|slot| (slot, vote))),
+            Some(known) => votes.extend(new_slot(known.key).map(|slot| (slot, vote))),
             None => absent.push(AbsentVote { location, vote }),
         }
     }

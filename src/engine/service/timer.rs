@@ -47,7 +47,7 @@ impl ServiceActor {
     fn wait_after_standstill(&self) -> Option<Duration> {
         match self.watching {
             WatchMachine::Reporting(_) => (self.late() > STANDSTILL).then_some(CATCH_UP),
-            _ => (self.late() > MAY_BE_LOST && self.shard.is_among_others()).then_some(LOSS_KNOWN),
+            _ => (self.late() > MAY_BE_LOST && self.shard.is_clustered()).then_some(LOSS_KNOWN),
         }
     }
 

@@ -43,8 +43,8 @@ impl WatchMachine {
             (None, None) => {
                 // Earlier measurements are no longer valid.
                 let line = StatusTimeline::new(memory.status, memory.status_since);
-                let mut course = StatusTracker::new(line, memory.flapping, FlappingRule::default());
-                (Self::Idle, course.end(ChangeCause::Paused, now).map(WatchEffect::Change).collect())
+                let mut tracker = StatusTracker::new(line, memory.flapping, FlappingRule::default());
+                (Self::Idle, tracker.end(ChangeCause::Paused, now).map(WatchEffect::Change).collect())
             }
         }
     }

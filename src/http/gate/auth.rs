@@ -45,7 +45,7 @@ impl Caller {
 
     /// Returns the part of the organisation that is visible to the caller.
     #[must_use]
-    pub const fn sight(&self) -> Visibility {
+    pub const fn visibility(&self) -> Visibility {
         Visibility::of(&self.token)
     }
 

@@ -10,8 +10,8 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
+use crate::http::gate::cached_bytes::CachedBytes;
 use crate::http::gate::idempotency::{IdempotencyStore, KeyClaim, KeyState, LEASE_MS};
-use crate::http::gate::kept_bytes::KeptBytes;
 use crate::http::gate::replay::{AnswerReplay, ReplayBody};
 use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::ApiError;
@@ -20,7 +20,7 @@ use crate::http::kit::reply::ApiReply;
 use crate::id::Id;
 use crate::model::secret::{SecretPlace, SecretSealer};
 use crate::store::idempotency_keys::{
-    self as keys, AnswerHead, ClaimOutcome, Fingerprint, KeptAnswer, NewRun,
+    self as keys, AnswerHead, CachedAnswer, ClaimOutcome, Fingerprint, NewRun,
 };
 use crate::store::{Database, Transaction};
 
@@ -41,7 +41,7 @@ pub trait KeyStore {
     /// The guard of the wall clock.
     fn guard(&self) -> &ClockGuard;
     /// The bytes stored for each token.
-    fn kept_bytes(&self) -> &Arc<KeptBytes>;
+    fn cached_bytes(&self) -> &Arc<CachedBytes>;
     /// Returns the present wall time.
     fn now(&self) -> Timestamp;
 }
@@ -51,7 +51,7 @@ struct SealedAnswers {
     claim: Arc<KeyClaim>,
     sealer: SecretSealer,
     base_url: String,
-    kept_bytes: Arc<KeptBytes>,
+    cached_bytes: Arc<CachedBytes>,
 }
 
 impl AnswerKeeper for SealedAnswers {
@@ -65,11 +65,11 @@ impl AnswerKeeper for SealedAnswers {
             let is_whole = text.len() <= WHOLE_BYTES || resource.is_none();
             let body = is_whole.then(|| seal(&self.sealer, &self.claim, &text));
             let bytes = body.as_ref().map_or(0, |body| i64::try_from(body.len()).unwrap_or(i64::MAX));
-            let answer = KeptAnswer { head: reply.head(), body, resource };
+            let answer = CachedAnswer { head: reply.head(), body, resource };
             if !keys::settle(transaction, &self.claim.run, answer).await? {
                 return Err(ApiError::KeyRunning);
             }
-            Ok(self.kept_bytes.add(transaction, self.claim.run.token, bytes).await?)
+            Ok(self.cached_bytes.add(transaction, self.claim.run.token, bytes).await?)
         })
     }
 }
@@ -108,19 +108,19 @@ impl<S: KeyStore> IdempotencyStore for S {
     }
 
     fn keeper(&self, claim: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper> {
-        let kept_bytes = Arc::clone(self.kept_bytes());
+        let cached_bytes = Arc::clone(self.cached_bytes());
         let base_url = self.base_url().to_owned();
-        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone(), base_url, kept_bytes })
+        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone(), base_url, cached_bytes })
     }
 }
 
 /// Seals the body of a response for storage.
 fn seal(sealer: &SecretSealer, claim: &KeyClaim, body: &str) -> String {
-    sealer.seal(place(claim, &claim.run.token.to_string()), body)
+    sealer.seal(body_place(claim, &claim.run.token.to_string()), body)
 }
 
 /// The response as it was sent, or how to rebuild it.
-fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: KeptAnswer) -> Result<AnswerReplay, ApiError> {
+fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: CachedAnswer) -> Result<AnswerReplay, ApiError> {
     let AnswerHead { status, location, language } = answer.head;
     let status = StatusCode::from_u16(status).map_err(|error| ApiError::Internal(error.into()))?;
     let location = location.and_then(|location| HeaderValue::from_str(&location).ok());
@@ -129,8 +129,8 @@ fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: KeptAnswer) -> Result<A
     headers.extend(language.iter().flat_map(|language| language_headers(language)));
     let body = match (answer.body, answer.resource) {
         (Some(body), _) => {
-            let body = sealer.open(place(claim, &claim.run.token.to_string()), &body);
-            ReplayBody::Kept(body.map_err(|error| ApiError::Internal(error.into()))?)
+            let body = sealer.open(body_place(claim, &claim.run.token.to_string()), &body);
+            ReplayBody::Cached(body.map_err(|error| ApiError::Internal(error.into()))?)
         }
         (None, Some(resource)) => ReplayBody::MadeAgain { resource, language },
         (None, None) => {
@@ -140,7 +140,7 @@ fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: KeptAnswer) -> Result<A
     Ok(AnswerReplay { status, headers, body })
 }
 
-fn place<'a>(claim: &'a KeyClaim, token: &'a str) -> SecretPlace<'a> {
+fn body_place<'a>(claim: &'a KeyClaim, token: &'a str) -> SecretPlace<'a> {
     SecretPlace {
         organisation: claim.organisation.as_str(),
         table: "idempotency_key",

@@ -4,6 +4,7 @@
 //! task, so that a disconnecting client does not stop them half-way. The gate is generic over the application state.
 
 pub mod auth;
+pub mod cached_bytes;
 pub mod call;
 mod caller_cache;
 pub mod client_address;
@@ -12,7 +13,6 @@ mod fair_turns;
 pub mod fingerprint;
 mod handler_run;
 pub mod idempotency;
-pub mod kept_bytes;
 pub mod key_store;
 pub mod rate_limit;
 pub mod replay;
@@ -244,7 +244,7 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         let strict = is_strict(asked.request.headers());
         let known_input = strict.then(|| (self.rules.known_input)(verb, route.path()));
         let effect = WriteGrant::of(caller.organisation.key);
-        let is_confined = caller.sight().is_confined();
+        let is_confined = caller.visibility().is_confined();
         let call = ApiCall {
             state: Arc::clone(&self.state),
             caller,
@@ -257,8 +257,8 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
             known_input: known_input.map(Arc::new),
             effect,
         };
-        let turn = self.turns.acquire_permit(call.caller.organisation.key).await;
-        let answer = run(&self.routes, (route, verb), call, turn).await;
+        let permit = self.turns.acquire_permit(call.caller.organisation.key).await;
+        let answer = run(&self.routes, (route, verb), call, permit).await;
         answer.map_err(|error| if is_confined { error.without_usage() } else { error })
     }
 
@@ -301,20 +301,21 @@ async fn run<S: IdempotencyStore + 'static>(
     routes: &Arc<RouteTable<S>>,
     (route, verb): (&ApiRoute<S>, HttpVerb),
     call: ApiCall<S>,
-    turn: WorkPermit,
+    permit: WorkPermit,
 ) -> Result<ApiReply, ApiError> {
     if verb.is_safe() {
         let refused = call.known_input.is_some().then(|| call.refused_parameters());
-        let answer = turn.work(catch_panic(route.handler()(call)).map_ok(ApiReply::with_rendered_body)).await;
+        let answer =
+            permit.work(catch_panic(route.handler()(call)).map_ok(ApiReply::with_rendered_body)).await;
         return refuse_strictly(answer, refused);
     }
     let task = if route.takes_key() {
         let (routes, handler) = (Arc::clone(routes), Arc::clone(route.handler()));
         let work = idempotency::run(routes, handler, route.changes_nothing(), call);
-        actix_web::rt::spawn(turn.work(work.map_ok(ApiReply::with_rendered_body)))
+        actix_web::rt::spawn(permit.work(work.map_ok(ApiReply::with_rendered_body)))
     } else {
         let work = run_write(Arc::clone(route.handler()), call);
-        actix_web::rt::spawn(turn.work(work.map_ok(ApiReply::with_rendered_body)))
+        actix_web::rt::spawn(permit.work(work.map_ok(ApiReply::with_rendered_body)))
     };
     task.await.map_err(|error| ApiError::Internal(error.into()))?
 }

@@ -15,7 +15,7 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::{ApiReply, ReplyBody};
 
 /// Message of a response that can be neither replayed nor rebuilt.
-const NOT_KEPT: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
+const ANSWER_GONE: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
 
 /// The request whose response is stored.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct AnswerReplay {
 #[derive(Debug)]
 pub enum ReplayBody {
     /// Stored as it was sent.
-    Kept(String),
+    Cached(String),
     /// It must be built again.
     MadeAgain {
         /// Path of the shown resource; empty if the request may run again.
@@ -88,7 +88,7 @@ impl AnswerReplay {
         call: ApiCall<S>,
     ) -> Result<ApiReply, ApiError> {
         let body = match self.body {
-            ReplayBody::Kept(body) => body,
+            ReplayBody::Cached(body) => body,
             ReplayBody::MadeAgain { resource, .. } if resource.is_empty() => {
                 render_repeated(run_write(handler, ApiCall { known_input: None, ..call }).await)?
             }
@@ -104,7 +104,7 @@ fn render_repeated(outcome: Result<ApiReply, ApiError>) -> Result<String, ApiErr
     match outcome {
         Ok(reply) => Ok(reply.text()),
         Err(ApiError::NotFound | ApiError::Conflict(_) | ApiError::Fields(_)) => {
-            Ok(json!({"data": {}, "message": NOT_KEPT}).to_string())
+            Ok(json!({"data": {}, "message": ANSWER_GONE}).to_string())
         }
         Err(error) => Err(error),
     }
@@ -195,7 +195,7 @@ mod tests {
             |outcome| render_repeated(outcome).map(|text| serde_json::from_str::<Value>(&text).unwrap());
         assert_eq!(asked(Ok(ApiReply::data(json!(1)))).unwrap(), json!({"data": 1}));
         let gone = asked(Err(ApiError::NotFound)).unwrap();
-        assert_eq!(gone, json!({"data": {}, "message": NOT_KEPT}));
+        assert_eq!(gone, json!({"data": {}, "message": ANSWER_GONE}));
         assert!(matches!(asked(Err(ApiError::Unavailable)), Err(ApiError::Unavailable)));
         assert!(matches!(asked(Err(ApiError::Simulating(1))), Err(ApiError::Simulating(1))));
     }

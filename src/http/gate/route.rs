@@ -147,7 +147,7 @@ impl AccessRule {
         let has_one = self.is_one_enough && self.permissions.iter().any(|one| caller.require(*one).is_ok());
         let always = self.permissions.iter().filter(|_| !has_one);
         always.chain(further).try_for_each(|permission| caller.require(*permission))?;
-        let reaches = !self.is_closed_to_confined || !caller.sight().is_confined();
+        let reaches = !self.is_closed_to_confined || !caller.visibility().is_confined();
         if reaches { Ok(()) } else { Err(ApiError::Confined) }
     }
 }
@@ -224,8 +224,8 @@ impl<S> ApiRoute<S> {
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CommittedReply, ApiError>> + 'static,
     {
-        let told = move |call| handler(call).map_ok(CommittedReply::into_reply).boxed_local();
-        let (pattern, handler) = (PathPattern::new(pattern), Arc::new(told));
+        let boxed = move |call| handler(call).map_ok(CommittedReply::into_reply).boxed_local();
+        let (pattern, handler) = (PathPattern::new(pattern), Arc::new(boxed));
         Self { verbs, pattern, access, changes_nothing: false, handler }
     }
 

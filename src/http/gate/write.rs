@@ -266,8 +266,8 @@ mod tests {
         let url = sqlite_url(&folder.path().join("main.db"));
         let main = Database::connect(&url, &StoreLimits::default()).await.unwrap();
         let keeper = Arc::new(GivenUp(AtomicU32::new(given_up)));
-        let kept: Arc<dyn AnswerKeeper> = Arc::<GivenUp>::clone(&keeper);
-        let effect = WriteGrant::of(1).kept_by(kept);
+        let answer_keeper: Arc<dyn AnswerKeeper> = Arc::<GivenUp>::clone(&keeper);
+        let effect = WriteGrant::of(1).kept_by(answer_keeper);
         let sent = Cell::new(0);
         let request = || async {
             sent.set(sent.get() + 1);

@@ -43,7 +43,7 @@ impl FieldErrors {
         for (path, rule) in self.0 {
             let rule = rule.into_strict();
             match all.0.iter_mut().find(|(known, _)| *known == path) {
-                Some((_, told)) => *told = rule,
+                Some((_, known_rule)) => *known_rule = rule,
                 None => all.0.push((path, rule)),
             }
         }
@@ -52,9 +52,9 @@ impl FieldErrors {
 
     /// Sorts the errors of one list by the index of their entries: form and existence are checked separately.
     #[must_use]
-    pub fn by_place(mut self) -> Self {
-        let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
-        self.0.sort_by_key(|(path, _)| place(path));
+    pub fn sorted_by_index(mut self) -> Self {
+        let index = |path: &str| path.rsplit('.').next().and_then(|index| index.parse::<usize>().ok());
+        self.0.sort_by_key(|(path, _)| index(path));
         self
     }
 

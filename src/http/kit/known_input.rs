@@ -93,8 +93,8 @@ impl KnownValue {
         match value {
             Value::Object(members) => self.check_object(members, path, errors),
             Value::Array(entries) => {
-                for (known, (place, entry)) in self.entries.iter().cycle().zip(entries.iter().enumerate()) {
-                    known.check_value(entry, &format!("{path}.{place}"), errors);
+                for (known, (index, entry)) in self.entries.iter().cycle().zip(entries.iter().enumerate()) {
+                    known.check_value(entry, &format!("{path}.{index}"), errors);
                 }
             }
             _ => {}
@@ -130,12 +130,12 @@ fn collect_unknown(
         if errors.count() >= NAMED_MAX {
             return;
         }
-        let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let member_path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         match known.iter().find(|(known, _)| known == name) {
-            Some((_, known)) => known.check_value(value, &place, errors),
+            Some((_, known)) => known.check_value(value, &member_path, errors),
             None => {
                 let allowed: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-                errors.add(place, FieldRule::unknown_member(&allowed));
+                errors.add(member_path, FieldRule::unknown_member(&allowed));
             }
         }
     }

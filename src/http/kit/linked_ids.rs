@@ -36,7 +36,7 @@ impl LinkedIds {
     #[must_use]
     pub fn read(field: &BodyField<'_>, most: usize, nulls: NullEntries) -> Option<Self> {
         let mut ids: Vec<(usize, Id)> = Vec::new();
-        for (place, entry) in field.list(most)?.into_iter().enumerate() {
+        for (index, entry) in field.list(most)?.into_iter().enumerate() {
             if entry.value().is_null() && nulls == NullEntries::Ignored {
                 continue;
             }
@@ -44,7 +44,7 @@ impl LinkedIds {
             if let Some(id) = read_id(&entry)
                 && ids.iter().all(|(_, known)| *known != id)
             {
-                ids.push((place, id));
+                ids.push((index, id));
             }
         }
         Some(Self { path: field.path().to_owned(), ids })
@@ -64,11 +64,11 @@ impl LinkedIds {
         errors: &ErrorCollector,
     ) -> Vec<K> {
         let mut keys = Vec::new();
-        for (place, id) in &self.ids {
+        for (index, id) in &self.ids {
             match known.get(id) {
                 Some(key) => keys.push(*key),
                 None => errors
-                    .add(format!("{}.{place}", self.path), FieldRule::UnknownId { kind, id: id.to_string() }),
+                    .add(format!("{}.{index}", self.path), FieldRule::UnknownId { kind, id: id.to_string() }),
             }
         }
         keys

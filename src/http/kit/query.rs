@@ -172,8 +172,8 @@ impl QueryString {
     /// The parameters except `left_out`, in their original order, percent-encoded again and each followed by `&`.
     #[must_use]
     pub fn encoded_without(&self, left_out: &str) -> String {
-        let kept = self.parameters.iter().filter(|parameter| !parameter.is_plain(left_out));
-        kept.flat_map(|parameter| [parameter.encoded.as_str(), "&"]).collect()
+        let remaining = self.parameters.iter().filter(|parameter| !parameter.is_plain(left_out));
+        remaining.flat_map(|parameter| [parameter.encoded.as_str(), "&"]).collect()
     }
 
     fn sent(&self, name: &str) -> Option<SentValues<'_>> {
@@ -350,8 +350,8 @@ mod tests {
     #[case("q=%FF", "q=%FF&")]
     #[case("q=ü", "q=%C3%BC&")]
     #[case("&&flag&", "flag=&")]
-    fn links_keep_every_other_parameter_in_order(#[case] query: &str, #[case] kept: &str) {
-        assert_eq!(QueryString::parse(query).encoded_without("page"), kept);
+    fn links_keep_every_other_parameter_in_order(#[case] query: &str, #[case] remaining: &str) {
+        assert_eq!(QueryString::parse(query).encoded_without("page"), remaining);
     }
 
     proptest! {

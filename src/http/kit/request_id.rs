@@ -36,11 +36,11 @@ mod tests {
     #[case(b"", false)]
     #[case(b"two words", false)]
     #[case(b"t\xc3\xa4g", false)]
-    fn a_visible_client_request_id_is_used(#[case] sent: &[u8], #[case] kept: bool) {
+    fn a_visible_client_request_id_is_used(#[case] sent: &[u8], #[case] is_used: bool) {
         let mut headers = HeaderMap::new();
         headers.insert(X_REQUEST_ID, HeaderValue::from_bytes(sent).unwrap());
         let id = request_id(&headers);
-        assert_eq!(id.as_bytes() == sent, kept);
+        assert_eq!(id.as_bytes() == sent, is_used);
         assert!(!id.is_empty());
     }
 

@@ -41,9 +41,9 @@ impl<K: Eq + Hash, V: Clone> StampedCache<K, V> {
     /// Returns the value if it is current; an outdated one is dropped.
     pub fn get(&self, key: &K, is_current: impl FnOnce(CommitStamp, &V) -> bool) -> Option<V> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = values.by_key.get(key)?;
-        if is_current(kept.stamp, &kept.value) {
-            return Some(kept.value.clone());
+        let cached = values.by_key.get(key)?;
+        if is_current(cached.stamp, &cached.value) {
+            return Some(cached.value.clone());
         }
         values.remove(key);
         None
@@ -52,7 +52,7 @@ impl<K: Eq + Hash, V: Clone> StampedCache<K, V> {
     /// Stores a value of about `bytes` bytes that was read after the stamp was taken, unless a newer one is stored.
     pub fn keep(&self, key: K, stamp: CommitStamp, value: V, bytes: usize) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        if values.by_key.get(&key).is_some_and(|kept| kept.stamp > stamp) {
+        if values.by_key.get(&key).is_some_and(|cached| cached.stamp > stamp) {
             return;
         }
         values.remove(&key);
@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn a_value_is_found_as_long_as_it_is_current() {
-        let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
-        kept.keep("a", stamp, 7, 1);
-        assert_eq!(kept.get(&"a", |of, value| of == stamp && *value == 7), Some(7));
-        assert_eq!(kept.get(&"a", |_, _| false), None);
-        assert_eq!(kept.get(&"a", |_, _| true), None, "it was dropped");
+        let (cached, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
+        cached.keep("a", stamp, 7, 1);
+        assert_eq!(cached.get(&"a", |of, value| of == stamp && *value == 7), Some(7));
+        assert_eq!(cached.get(&"a", |_, _| false), None);
+        assert_eq!(cached.get(&"a", |_, _| true), None, "it was dropped");
     }
 
     #[rstest]
@@ -99,22 +99,22 @@ mod tests {
     #[case(30, 1..=3)]
     #[case(101, 0..=0)]
     fn the_cache_has_a_maximum_weight(#[case] bytes: usize, #[case] expected: RangeInclusive<usize>) {
-        let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
+        let (cached, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
         for number in (0..100).chain(0..100) {
-            kept.keep(number, stamp, number, bytes);
+            cached.keep(number, stamp, number, bytes);
         }
-        let count = (0..100).filter(|number| kept.get(number, |_, _| true).is_some()).count();
+        let count = (0..100).filter(|number| cached.get(number, |_, _| true).is_some()).count();
         assert!(expected.contains(&count), "{count}");
     }
 
     #[test]
     fn replaced_and_dropped_values_free_their_weight() {
-        let (kept, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
-        kept.keep("other", stamp, 0, 1);
+        let (cached, stamp) = (StampedCache::new(10, 100), CommitTracker::default().stamp());
+        cached.keep("other", stamp, 0, 1);
         for number in 0..100 {
-            kept.keep("a", stamp, number, 40);
-            kept.get(&"a", |_, value| value % 2 == 0);
+            cached.keep("a", stamp, number, 40);
+            cached.get(&"a", |_, value| value % 2 == 0);
         }
-        assert_eq!(kept.get(&"other", |_, _| true), Some(0), "it was never full");
+        assert_eq!(cached.get(&"other", |_, _| true), Some(0), "it was never full");
     }
 }

@@ -44,14 +44,14 @@ fn parse_any_year(text: &str) -> Option<Timestamp> {
 /// Returns true if all parts have the fixed places of RFC 3339: chrono also accepts single digits, signs and inner
 /// blanks.
 fn has_rfc_3339_shape(text: &str) -> bool {
-    let place = |(at, byte): (usize, &u8)| match at {
+    let has_form = |(at, byte): (usize, &u8)| match at {
         4 | 7 => *byte == b'-',
         10 => matches!(byte, b'T' | b't'),
         13 | 16 => *byte == b':',
         _ => byte.is_ascii_digit(),
     };
     let bytes = text.as_bytes();
-    matches!(bytes.len(), 10 | 19..) && bytes.iter().take(19).enumerate().all(place)
+    matches!(bytes.len(), 10 | 19..) && bytes.iter().take(19).enumerate().all(has_form)
 }
 
 #[cfg(test)]

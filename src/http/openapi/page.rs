@@ -68,7 +68,7 @@ struct ReferenceSchema {
 /// A parameter or a member.
 struct ReferenceRow {
     name: String,
-    place: String,
+    location: String,
     is_required: bool,
     kind: String,
     link: Option<String>,
@@ -137,7 +137,7 @@ fn operation(path: &str, method: &str, operation: &Value, document: &Value) -> R
 fn parameter(parameter: &Value) -> ReferenceRow {
     ReferenceRow {
         name: text(&parameter["name"]),
-        place: text(&parameter["in"]),
+        location: text(&parameter["in"]),
         is_required: parameter["required"] == true,
         kind: kind_of(&parameter["schema"]),
         link: link_of(&parameter["schema"]),
@@ -182,7 +182,7 @@ fn rows(schema: &Value) -> Vec<ReferenceRow> {
     let is_required = |name: &str| list(&schema["required"]).any(|required| required == name);
     let member = |(name, shape): (&str, &Value)| ReferenceRow {
         name: name.to_owned(),
-        place: String::new(),
+        location: String::new(),
         is_required: is_required(name),
         kind: kind_of(shape),
         link: link_of(shape),

@@ -84,17 +84,17 @@ async fn feed(front: &ServerState, contact: Contact) -> Result<String, ApiError>
     let now = front.state.now();
     let shown = TimeRange { from: now.plus_ms(-DAYS_BACK * DAY_MS), to: now.plus_ms(DAYS_AHEAD * DAY_MS) };
     let main = front.state.databases.main.reader();
-    let kept = rosters::of_contact(main, contact.organisation, contact.key, shown).await?;
-    let work = tokio::task::spawn_blocking(move || render(&contact, &kept, shown));
+    let stored = rosters::of_contact(main, contact.organisation, contact.key, shown).await?;
+    let work = tokio::task::spawn_blocking(move || render(&contact, &stored, shown));
     work.await.map_err(|error| ApiError::Internal(error.into()))
 }
 
 /// Renders the feed; a shift keeps its id between requests.
-fn render(contact: &Contact, kept: &[StoredRoster], shown: TimeRange) -> String {
+fn render(contact: &Contact, stored: &[StoredRoster], shown: TimeRange) -> String {
     let mut events = Vec::new();
-    for kept in kept {
-        let schedule = &kept.schedule;
-        let shifts = kept.roster().whole_shifts(shown);
+    for stored in stored {
+        let schedule = &stored.schedule;
+        let shifts = stored.roster().whole_shifts(shown);
         let own = shifts.iter().filter(|shift| shift.contact == contact.key);
         events.extend(own.map(|shift| {
             let (from, name) = begin(shift.range.from, shown);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_long_shift_keeps_its_start_between_requests() {
-        let look = |now: i64| {
+        let render_at = |now: i64| {
             let shown = TimeRange {
                 from: Timestamp::from_ms((now - DAYS_BACK) * DAY_MS),
                 to: Timestamp::from_ms((now + DAYS_AHEAD) * DAY_MS),
@@ -137,7 +137,7 @@ mod tests {
             assert!(cut < shown_from && shown_from <= shown.from, "it lies in the shift");
             begin(cut, shown)
         };
-        assert_eq!(look(20_500), look(20_501));
+        assert_eq!(render_at(20_500), render_at(20_501));
         let shown =
             TimeRange { from: Timestamp::from_ms(400 * DAY_MS), to: Timestamp::from_ms(500 * DAY_MS) };
         assert_eq!(

@@ -18,7 +18,7 @@ use crate::http::v1::state::AppState;
 use crate::model::heartbeat::HeartbeatPing;
 use crate::model::service::ServiceAddress;
 use crate::store::changes::ChangeScope;
-use crate::store::heartbeats::{self, PingedService, SecretHash};
+use crate::store::heartbeats::{self, PingSecretHash, PingedService};
 
 /// The service reports success.
 pub(in crate::http) async fn ping(
@@ -65,7 +65,7 @@ async fn answer(
 }
 
 struct IncomingPing {
-    hash: SecretHash,
+    hash: PingSecretHash,
     has_failed: bool,
     address: IpAddr,
 }
@@ -81,7 +81,7 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: IncomingPing) -> Re
     let stored = heartbeats::ping(&transaction, &sent.hash, ping).await?;
     transaction.commit().await?;
     let stored = stored.ok_or(ApiError::NotFound)?;
-    state.announcer.ping(ServiceAddress { id, key: service }, stored).await;
+    state.router.ping(ServiceAddress { id, key: service }, stored).await;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::clock::Timestamp;
 use crate::http::gate::rate_limit::AddressLimiter;
 use crate::http::kit::error::ApiError;
-use crate::store::heartbeats::SecretHash;
+use crate::store::heartbeats::PingSecretHash;
 
 /// Pings per second and secret.
 const MOST_PER_SECOND: u32 = 10;
@@ -18,7 +18,7 @@ const COUNTED: usize = 100_000;
 /// Pings of each secret in the current second, and unknown secrets from each address.
 #[derive(Debug)]
 pub(in crate::http) struct PingLimiter {
-    counts: Mutex<HashMap<SecretHash, PingWindow>>,
+    counts: Mutex<HashMap<PingSecretHash, PingWindow>>,
     pub(super) strangers: AddressLimiter,
 }
 
@@ -42,17 +42,17 @@ impl PingLimiter {
     }
 
     /// Returns true if the secret has been valid before.
-    pub(super) fn knows(&self, hash: &SecretHash) -> bool {
+    pub(super) fn knows(&self, hash: &PingSecretHash) -> bool {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
     }
 
     /// Forgets a secret that is no longer valid.
-    pub(super) fn forget(&self, hash: &SecretHash) {
+    pub(super) fn forget(&self, hash: &PingSecretHash) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).remove(hash);
     }
 
     /// Counts a ping, and checks the limit. A second starts with the first ping after the previous second.
-    pub(super) fn count(&self, hash: SecretHash, now: Timestamp) -> Result<(), ApiError> {
+    pub(super) fn count(&self, hash: PingSecretHash, now: Timestamp) -> Result<(), ApiError> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= COUNTED {
             counts.retain(|_, second| !second.has_ended(now));

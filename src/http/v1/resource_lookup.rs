@@ -22,7 +22,7 @@ pub(super) async fn find_or_404<T>(
 ) -> Result<T, ApiError> {
     let id = call.path.id(0)?;
     let main = call.state.databases.main.reader();
-    find(main, call.caller.sight(), id).await?.ok_or(ApiError::NotFound)
+    find(main, call.caller.visibility(), id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Reads the resource again and locks it until the transaction ends.
@@ -36,5 +36,5 @@ pub(super) async fn lock_or_404<T>(
     id: Id,
     find: impl AsyncFnOnce(&dyn StoreConnection, Visibility, Id) -> Result<Option<T>, MainError>,
 ) -> Result<T, ApiError> {
-    find(transaction, caller.sight(), id).await?.ok_or(ApiError::NotFound)
+    find(transaction, caller.visibility(), id).await?.ok_or(ApiError::NotFound)
 }

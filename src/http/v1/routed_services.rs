@@ -31,11 +31,11 @@ impl RoutingLinks {
     ) -> Result<Self, ApiError> {
         let mut found = Self::default();
         let tag_ids = named(body, "tag_ids", TAGS_MAX);
-        for tag in tags::find_all(&**write, caller.sight(), &tag_ids, &[]).await? {
+        for tag in tags::find_all(&**write, caller.visibility(), &tag_ids, &[]).await? {
             found.tags.insert(tag.id, tag.row);
         }
         let service_ids = named(body, "service_ids", SERVICES_MAX);
-        found.services = id_lookup::services_by_id(&**write, caller.sight(), &service_ids).await?;
+        found.services = id_lookup::services_by_id(&**write, caller.visibility(), &service_ids).await?;
         Ok(found)
     }
 

@@ -67,7 +67,7 @@ fn reference() -> Vec<ApiRoute<AppState>> {
 }
 
 fn of_services() -> Vec<ApiRoute<AppState>> {
-    let kept = Arc::new(ServiceCache::default());
+    let cache = Arc::new(ServiceCache::default());
     let simulations = Arc::new(SimulationSlots::default());
     let view = AccessRule::needs(&[May::ServicesView]);
     let simulate = AccessRule::needs(&[May::ServicesSimulate]);
@@ -78,9 +78,9 @@ fn of_services() -> Vec<ApiRoute<AppState>> {
         (DELETE_ORPHANED_MAINTENANCES, May::MaintenancesDelete),
     ]);
     vec![
-        ApiRoute::get("/v1/services", view, with(&kept, services::list_services)),
+        ApiRoute::get("/v1/services", view, with(&cache, services::list_services)),
         ApiRoute::post("/v1/services", create, services::create_service),
-        ApiRoute::get("/v1/services/{id}", view, with(&kept, services::show_service)),
+        ApiRoute::get("/v1/services/{id}", view, with(&cache, services::show_service)),
         ApiRoute::update("/v1/services/{id}", edit, services::update_service),
         ApiRoute::delete("/v1/services/{id}", delete, services::delete_service),
         ApiRoute::post("/v1/services/{id}/pause", edit, actions::pause_service),
@@ -405,13 +405,13 @@ fn of_assets() -> Vec<ApiRoute<AppState>> {
 }
 
 /// Passes to a handler, with each request, what its resource keeps between requests.
-fn with<K, F, R>(kept: &Arc<K>, handler: F) -> impl Fn(ApiCall<AppState>) -> R + Send + Sync + use<K, F, R>
+fn with<K, F, R>(cache: &Arc<K>, handler: F) -> impl Fn(ApiCall<AppState>) -> R + Send + Sync + use<K, F, R>
 where
     K: Send + Sync + 'static,
     F: Fn(Arc<K>, ApiCall<AppState>) -> R + Send + Sync + 'static,
 {
-    let kept = Arc::clone(kept);
-    move |call| handler(Arc::clone(&kept), call)
+    let cache = Arc::clone(cache);
+    move |call| handler(Arc::clone(&cache), call)
 }
 
 #[cfg(test)]

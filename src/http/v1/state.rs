@@ -13,7 +13,7 @@ use crate::engine::definition::DefinitionCompiler;
 use crate::events::EventHub;
 use crate::http::gate::CallerLookup;
 use crate::http::gate::auth::Caller;
-use crate::http::gate::kept_bytes::KeptBytes;
+use crate::http::gate::cached_bytes::CachedBytes;
 use crate::http::gate::key_store::KeyStore;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::kit::error::ApiError;
@@ -57,15 +57,15 @@ pub struct AppState {
     /// The engine of this process.
     pub engine: Engine,
     /// Builds the engine's definitions; holds the sealer and the known locations.
-    pub definer: DefinitionCompiler,
+    pub compiler: DefinitionCompiler,
     /// Notifies the owners of services about stored changes.
-    pub announcer: ServiceRouter,
+    pub router: ServiceRouter,
     /// Sends messages to people.
     pub carrier: MessageSender,
     /// Counts requests of tokens and addresses.
     pub limiter: Arc<RateLimiter>,
     /// Bytes of responses stored under keys.
-    pub kept_bytes: Arc<KeptBytes>,
+    pub cached_bytes: Arc<CachedBytes>,
     /// The host names of this installation.
     pub domain_names: Arc<DomainNames>,
     /// Tools for DNS lookups of custom domains.
@@ -106,12 +106,12 @@ impl AppState {
     /// Codes of the active locations.
     #[must_use]
     pub fn probe_codes(&self) -> Vec<String> {
-        self.definer.roster.codes().iter().map(ToString::to_string).collect()
+        self.compiler.roster.codes().iter().map(ToString::to_string).collect()
     }
 
     /// Notifies the engine of a changed service, after the commit.
     pub async fn notify_engine(&self, service: &Service, organisation: Id) {
-        self.announcer.announce(std::slice::from_ref(service), organisation).await;
+        self.router.announce(std::slice::from_ref(service), organisation).await;
     }
 
     /// Returns snapshots of these services from the engine, in their order.
@@ -130,13 +130,13 @@ impl AppState {
     ///
     /// 503 when one of them has no owning node at the moment.
     pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<ServiceSnapshot>, ApiError> {
-        self.announcer.snapshots(services).await.map_err(|_| ApiError::Unavailable)
+        self.router.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }
 }
 
 impl CallerLookup for AppState {
     async fn count_cluster_wide(&self, token: i64) -> Option<RateLimitDecision> {
-        self.announcer.count_at_peer(token).await
+        self.router.count_at_peer(token).await
     }
 
     async fn find_caller(&self, hash: TokenHash) -> Result<Option<Caller>, ApiError> {
@@ -157,7 +157,7 @@ impl KeyStore for AppState {
     }
 
     fn sealer(&self) -> &SecretSealer {
-        &self.definer.sealer
+        &self.compiler.sealer
     }
 
     fn base_url(&self) -> &str {
@@ -172,8 +172,8 @@ impl KeyStore for AppState {
         &self.guard
     }
 
-    fn kept_bytes(&self) -> &Arc<KeptBytes> {
-        &self.kept_bytes
+    fn cached_bytes(&self) -> &Arc<CachedBytes> {
+        &self.cached_bytes
     }
 
     fn now(&self) -> Timestamp {

@@ -23,14 +23,14 @@ const EGRESS_UNDECIDED: &str = "there are several organisations and egress is no
 pub(in crate::http) async fn warnings(state: &AppState) -> Vec<String> {
     let (now, figures) = (state.now(), state.figures.read());
     let is_bus_away = figures.bus.is_some_and(|bus| !bus.is_connected);
-    let unowned = state.announcer.ownership.unowned().len();
+    let unowned = state.router.ownership.unowned().len();
     let unowned = (unowned > 0).then(|| {
         format!(
             "no node owns {unowned} of 64 partitions: their services are not watched until one takes them"
         )
     });
-    let cut_off = cut_off_warning(&state.announcer.ownership);
-    let locations = state.definer.roster.all();
+    let cut_off = cut_off_warning(&state.router.ownership);
+    let locations = state.compiler.roster.all();
     let impaired = locations.iter().filter_map(|known| location_warning(known, now));
     let egress = is_egress_undecided(state).await.then(|| EGRESS_UNDECIDED.into());
     let clock = state.guard.state().warning();
@@ -43,7 +43,7 @@ pub(in crate::http) async fn warnings(state: &AppState) -> Vec<String> {
         .chain(cut_off)
         .chain(held)
         .chain(egress)
-        .chain(unreadable_warning(state.announcer.unreadable.count()))
+        .chain(unreadable_warning(state.router.unreadable.count()))
         .chain(backup_warning(state))
         .chain(disk_warning(state, now))
         .chain(impaired)

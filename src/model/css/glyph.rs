@@ -93,8 +93,8 @@ impl StyleSheet {
     /// The position after `word` when it is at `at`, in any case, perhaps with comments between its letters.
     pub(super) fn word_end(&self, at: usize, word: &str) -> Option<usize> {
         let mut next = at;
-        for (place, wanted) in word.chars().enumerate() {
-            if place > 0 {
+        for (index, wanted) in word.chars().enumerate() {
+            if index > 0 {
                 next = self.skip_comments(next);
             }
             if self.lower(next) != Some(wanted) {

@@ -32,7 +32,7 @@ pub struct DomainRecordsCheck {
     /// The reason for the check.
     pub reason: DomainCheckReason,
     /// State of the records that were found.
-    pub sight: DomainRecordsState,
+    pub records_state: DomainRecordsState,
     /// The time at which it ended.
     pub at: JudgedTime,
 }
@@ -62,13 +62,13 @@ pub fn may_attach(organisation: i64, claims: &[HostnameClaim]) -> bool {
 pub fn apply_domain_check(
     claims: Vec<HostnameClaim>,
     key: i64,
-    look: DomainRecordsCheck,
+    check: DomainRecordsCheck,
 ) -> Option<DomainCheckOutcome> {
     let (own, others): (Vec<CustomDomain>, Vec<CustomDomain>) =
         claims.into_iter().map(|claim| claim.domain).partition(|domain| domain.key == key);
     let before = own.into_iter().next()?;
-    let asked_at = match look.reason {
-        DomainCheckReason::Due(due_at) if due_at != before.next_look_at => return None,
+    let asked_at = match check.reason {
+        DomainCheckReason::Due(due_at) if due_at != before.next_check_at => return None,
         DomainCheckReason::Due(_) => before.asked_at,
         DomainCheckReason::Requested(asked_at) => Some(asked_at),
     };
@@ -77,7 +77,7 @@ pub fn apply_domain_check(
     let after = if is_lost {
         before.failed(DomainProblem::ClaimedElsewhere)
     } else {
-        before.after_check(look.sight, look.at)
+        before.after_check(check.records_state, check.at)
     };
     let is_proven = is_waiting && after.status == DomainStatus::Active;
     let ended = others

@@ -34,9 +34,9 @@ const WRONG: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::Wrong
 #[case(10_050, 10_080)]
 #[case(10_080, 10_110)]
 fn a_pending_domain_is_checked_less_and_less_often(#[case] now: i64, #[case] next: i64) {
-    let looked = pending().after_check(DomainRecordsState::Nothing, JudgedTime::trusted(after_minutes(now)));
-    assert_eq!(looked.next_look_at, Some(after_minutes(next)));
-    assert_eq!(pending().next_look_at, Some(after_minutes(1)));
+    let checked = pending().after_check(DomainRecordsState::Nothing, JudgedTime::trusted(after_minutes(now)));
+    assert_eq!(checked.next_check_at, Some(after_minutes(next)));
+    assert_eq!(pending().next_check_at, Some(after_minutes(1)));
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn both_records_activate_a_domain_and_keep_it_active() {
         (active.status, active.verified_at, active.problem),
         (DomainStatus::Active, Some(after_minutes(1)), None)
     );
-    assert_eq!(active.next_look_at, Some(after_minutes(1).plus_ms(DAY_MS)));
+    assert_eq!(active.next_check_at, Some(after_minutes(1).plus_ms(DAY_MS)));
     let later = active.after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(1_441)));
     assert_eq!(later.verified_at, Some(after_minutes(1)), "it keeps the time of the first success");
-    assert_eq!(later.next_look_at, Some(after_minutes(1_441).plus_ms(DAY_MS)));
+    assert_eq!(later.next_check_at, Some(after_minutes(1_441).plus_ms(DAY_MS)));
 }
 
 #[test]
@@ -73,17 +73,20 @@ fn a_pending_domain_has_its_problem() {
 #[case(DomainRecordsState::Nothing, 30 * 1_440, DomainStatus::PendingVerification)]
 #[case(DomainRecordsState::Right, 30 * 1_440, DomainStatus::Active)]
 fn a_pending_domain_fails_after_a_week(
-    #[case] sight: DomainRecordsState,
+    #[case] records_state: DomainRecordsState,
     #[case] minutes: i64,
     #[case] status: DomainStatus,
 ) {
-    let looked = pending().after_check(sight, JudgedTime::trusted(after_minutes(minutes)));
-    assert_eq!(looked.status, status);
+    let checked = pending().after_check(records_state, JudgedTime::trusted(after_minutes(minutes)));
+    assert_eq!(checked.status, status);
     if status == DomainStatus::Failed {
-        assert_eq!((looked.problem, looked.next_look_at), (Some(DomainProblem::VerificationTimeout), None));
         assert_eq!(
-            looked.after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(minutes + 1))),
-            looked,
+            (checked.problem, checked.next_check_at),
+            (Some(DomainProblem::VerificationTimeout), None)
+        );
+        assert_eq!(
+            checked.after_check(DomainRecordsState::Right, JudgedTime::trusted(after_minutes(minutes + 1))),
+            checked,
             "failed is final"
         );
     }
@@ -95,14 +98,14 @@ fn an_active_domain_fails_after_a_week_of_wrong_records() {
     let wrong = active().after_check(WRONG, JudgedTime::trusted(days(1)));
     assert_eq!((wrong.status, wrong.problem, wrong.wrong_since), (DomainStatus::Active, None, Some(days(1))));
     let healed = wrong.after_check(DomainRecordsState::Right, JudgedTime::trusted(days(2)));
-    assert_eq!((healed.wrong_since, healed.next_look_at), (None, Some(days(3))));
+    assert_eq!((healed.wrong_since, healed.next_check_at), (None, Some(days(3))));
     let still = wrong.after_check(WRONG, JudgedTime::trusted(days(7)));
-    assert_eq!((still.status, still.next_look_at), (DomainStatus::Active, Some(days(8))));
+    assert_eq!((still.status, still.next_check_at), (DomainStatus::Active, Some(days(8))));
     let blind = still.after_check(DomainRecordsState::Nothing, JudgedTime::trusted(days(8)));
     assert_eq!((blind.status, blind.wrong_since), (DomainStatus::Active, Some(days(1))));
     let failed = still.after_check(WRONG, JudgedTime::trusted(days(8)));
     assert_eq!((failed.status, failed.problem), (DomainStatus::Failed, Some(DomainProblem::StaleTimeout)));
-    assert_eq!((failed.verified_at, failed.next_look_at), (None, None));
+    assert_eq!((failed.verified_at, failed.next_check_at), (None, None));
 }
 
 /// Contract 4.15: less than 10 s after the previous one; `Retry-After` 1..10.

@@ -50,9 +50,9 @@ fn affecting(names: &[&str]) -> WholeIncident {
     made
 }
 
-fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
+fn entry(status: IncidentStatus, ms: i64) -> IncidentTimelineEntry {
     let message = TranslatedText::single("en", "News");
-    TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(ms) }
+    IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(ms) }
 }
 
 fn recovered(whole: &WholeIncident) -> Vec<Option<i64>> {

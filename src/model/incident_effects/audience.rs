@@ -101,7 +101,7 @@ impl WrittenMessage {
 impl ChannelAudience {
     /// Returns true if a message about the incident was written for all readers of the channel.
     #[must_use]
-    pub fn was_told(&self) -> bool {
+    pub fn was_notified(&self) -> bool {
         self.written.iter().any(|written| written.contact.is_none())
     }
 
@@ -125,7 +125,7 @@ impl ChannelAudience {
 
     /// The severity in the newest message for a contact, or for all readers of the channel (`None`).
     #[must_use]
-    pub fn told_severity(&self, contact: Option<i64>) -> Option<Severity> {
+    pub fn notified_severity(&self, contact: Option<i64>) -> Option<Severity> {
         self.severities.get(&self.newest(contact)?.key).copied()
     }
 
@@ -142,8 +142,8 @@ impl ChannelAudience {
     /// The messages that arrive where a contact reads them, or all readers of the channel. Without mailboxes of its
     /// own for contacts, a channel has a single place.
     fn read_by(&self, contact: Option<i64>) -> impl Iterator<Item = &WrittenMessage> {
-        let is_one_place = !self.channel.has_mailboxes();
-        self.written.iter().filter(move |written| is_one_place || written.contact == contact)
+        let is_shared_channel = !self.channel.has_mailboxes();
+        self.written.iter().filter(move |written| is_shared_channel || written.contact == contact)
     }
 
     /// Returns true if something waits for the end of the quiet hours that a message so severe does not wait for.

@@ -18,17 +18,17 @@ const BATCH_MS: i64 = 30_000;
 pub(super) fn enqueue_batched(
     message: NotificationMessage,
     planned: PlannedMessage<'_>,
-    told: &ChannelAudience,
+    channel_audience: &ChannelAudience,
     (subject, now): (Id, Timestamp),
 ) -> Vec<LifecycleEffect> {
     if !is_batched(message.event) {
         return enqueue(planned.outgoing(message, now), subject);
     }
     let contact = planned.contact.map(|contact| contact.key);
-    if let Some(added) = add_to_batch(&message, (told, contact), now) {
+    if let Some(added) = add_to_batch(&message, (channel_audience, contact), now) {
         return vec![added];
     }
-    let hold = planned.hold.or_else(|| batch_hold(message.event, (told, contact), now));
+    let hold = planned.hold.or_else(|| batch_hold(message.event, (channel_audience, contact), now));
     enqueue(PlannedMessage { hold, ..planned }.outgoing(message, now), subject)
 }
 
@@ -40,11 +40,11 @@ const fn is_batched(event: NotificationEvent) -> bool {
 /// The effect that adds the contents of this message to a held one; `None` when there is none.
 fn add_to_batch(
     message: &NotificationMessage,
-    (told, contact): (&ChannelAudience, Option<i64>),
+    (channel_audience, contact): (&ChannelAudience, Option<i64>),
     now: Timestamp,
 ) -> Option<LifecycleEffect> {
-    let key = told.open_batch(message.event, contact, now)?;
-    let batch = told.batches.iter().find(|batch| batch.key == key)?;
+    let key = channel_audience.open_batch(message.event, contact, now)?;
+    let batch = channel_audience.batches.iter().find(|batch| batch.key == key)?;
     let message = message.clone().with_change(merge(change_of(&batch.message)?, change_of(message)?));
     Some(LifecycleEffect::ReplaceMessage(Box::new(MessageReplacement { delivery: key, message })))
 }
@@ -52,10 +52,10 @@ fn add_to_batch(
 /// The hold of the next message of the event after the last one.
 pub(super) fn batch_hold(
     event: NotificationEvent,
-    (told, contact): (&ChannelAudience, Option<i64>),
+    (channel_audience, contact): (&ChannelAudience, Option<i64>),
     now: Timestamp,
 ) -> Option<DeliveryHold> {
-    let last = told.newest_of(event, contact)?;
+    let last = channel_audience.newest_of(event, contact)?;
     let batched = last.hold.filter(|hold| hold.by == HoldReason::Batch);
     let next = batched.map_or(last.created_at, |hold| hold.until).plus_ms(BATCH_MS);
     // A clock that was ahead must not prolong a hold.

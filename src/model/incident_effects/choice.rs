@@ -37,8 +37,8 @@ impl<'a> IncidentChangeFacts<'a> {
         self.severity_before.is_some_and(|before| before < self.severity)
     }
 
-    fn is_rise_above(&self, told: Option<Severity>) -> bool {
-        self.is_rise() && told.is_none_or(|told| told < self.severity)
+    fn is_rise_above(&self, notified: Option<Severity>) -> bool {
+        self.is_rise() && notified.is_none_or(|notified| notified < self.severity)
     }
 
     /// The services that are news for a channel: one that is notified of recoveries is notified of relapses, too.
@@ -52,41 +52,52 @@ impl<'a> IncidentChangeFacts<'a> {
     /// incident is notified of its progress, even if severity and services no longer match. One that was disabled
     /// meanwhile is notified of the end and of a reopening. For a channel for which the incident starts to match, it
     /// is opened then.
-    pub(super) fn choose(&self, told: &ChannelAudience) -> Option<(NotificationEvent, IncidentChange)> {
-        let routing = &told.channel.routing;
-        let was_told = told.was_told();
+    pub(super) fn choose(
+        &self,
+        channel_audience: &ChannelAudience,
+    ) -> Option<(NotificationEvent, IncidentChange)> {
+        let routing = &channel_audience.channel.routing;
+        let was_notified = channel_audience.was_notified();
         let joined = self.joined_for(routing);
-        let event = if was_told {
-            self.choose_for_told(told, joined.is_some())?
+        let event = if was_notified {
+            self.choose_for_notified(channel_audience, joined.is_some())?
         } else {
-            self.choose_for_new(told, joined.is_some())?
+            self.choose_for_new(channel_audience, joined.is_some())?
         };
-        let is_written = told.channel.is_enabled || was_told && is_kept_for_later(event);
+        let is_written = channel_audience.channel.is_enabled || was_notified && is_kept_for_later(event);
         if !is_written {
             return None;
         }
-        let names_joined = was_told && event != NotificationEvent::IncidentResolved;
+        let names_joined = was_notified && event != NotificationEvent::IncidentResolved;
         let previous_severity = self
             .severity_before
-            .filter(|_| was_told && self.is_rise() && event != NotificationEvent::IncidentResolved);
+            .filter(|_| was_notified && self.is_rise() && event != NotificationEvent::IncidentResolved);
         let joined = joined.filter(|_| names_joined);
         Some((event, IncidentChange { joined, recovered: None, previous_severity }))
     }
 
-    fn choose_for_told(&self, told: &ChannelAudience, has_joined: bool) -> Option<NotificationEvent> {
-        let is_told_less = self.is_rise_above(told.told_severity(None));
+    fn choose_for_notified(
+        &self,
+        channel_audience: &ChannelAudience,
+        has_joined: bool,
+    ) -> Option<NotificationEvent> {
+        let was_notified_of_less = self.is_rise_above(channel_audience.notified_severity(None));
         let is_update = self.event == NotificationEvent::IncidentUpdated;
         let candidates = [
             Some(self.event).filter(|_| !is_update),
-            Some(NotificationEvent::IncidentWorsened).filter(|_| is_told_less && self.goes_on()),
+            Some(NotificationEvent::IncidentWorsened).filter(|_| was_notified_of_less && self.goes_on()),
             Some(NotificationEvent::IncidentServiceJoined).filter(|_| has_joined && self.goes_on()),
             Some(self.event).filter(|_| is_update),
         ];
-        first_wanted(&told.channel.routing, candidates)
+        first_wanted(&channel_audience.channel.routing, candidates)
     }
 
-    fn choose_for_new(&self, told: &ChannelAudience, has_joined: bool) -> Option<NotificationEvent> {
-        let routing = &told.channel.routing;
+    fn choose_for_new(
+        &self,
+        channel_audience: &ChannelAudience,
+        has_joined: bool,
+    ) -> Option<NotificationEvent> {
+        let routing = &channel_audience.channel.routing;
         let is_about = routing.selection.as_ref().is_none_or(|chosen| chosen.meets(self.concerned));
         if self.severity < routing.min_severity
             || !is_about
@@ -106,9 +117,9 @@ impl<'a> IncidentChangeFacts<'a> {
 
     /// The event of a message for a contact that a step notified of the incident, by the severity in its last
     /// message; `None` = no message. Contacts are not notified of recoveries, so a relapse is no news.
-    pub(super) fn choose_for_contact(&self, told: Option<Severity>) -> Option<NotificationEvent> {
+    pub(super) fn choose_for_contact(&self, notified: Option<Severity>) -> Option<NotificationEvent> {
         let is_joined = !self.joined.new.is_empty();
-        let event = if self.is_rise_above(told) {
+        let event = if self.is_rise_above(notified) {
             Some(NotificationEvent::IncidentWorsened)
         } else {
             Some(NotificationEvent::IncidentServiceJoined).filter(|_| is_joined)

@@ -18,7 +18,7 @@ use crate::model::notification::message::NotificationMessage;
 /// A contact that a step notified of an incident, and the channel of that message.
 struct InformedContact<'a> {
     contact: &'a Contact,
-    told: &'a ChannelAudience,
+    channel_audience: &'a ChannelAudience,
     /// The newest step.
     step: &'a WrittenMessage,
 }
@@ -29,10 +29,10 @@ impl<'a> InformedContact<'a> {
     fn planned(
         &self,
         (severity, now): (Severity, Timestamp),
-        told_now: &HashSet<i64>,
+        notified_now: &HashSet<i64>,
     ) -> Option<PlannedMessage<'a>> {
-        let channel = &self.told.channel;
-        if !channel.has_mailboxes() && told_now.contains(&channel.key) {
+        let channel = &self.channel_audience.channel;
+        if !channel.has_mailboxes() && notified_now.contains(&channel.key) {
             return None;
         }
         let was_woken =
@@ -47,12 +47,13 @@ impl<'a> InformedContact<'a> {
         let is_taken_back = |written: &WrittenMessage| {
             written.is_held_step() && written.hold.is_some_and(|hold| hold.until > now)
         };
-        let mut written = self.told.written.iter().filter(|written| written.contact == self.step.contact);
+        let mut written =
+            self.channel_audience.written.iter().filter(|written| written.contact == self.step.contact);
         written.any(|written| !is_taken_back(written))
     }
 
-    fn choose(&self, news: &IncidentChangeFacts<'_>) -> Option<NotificationEvent> {
-        news.choose_for_contact(self.told.told_severity(Some(self.contact.key)))
+    fn choose(&self, facts: &IncidentChangeFacts<'_>) -> Option<NotificationEvent> {
+        facts.choose_for_contact(self.channel_audience.notified_severity(Some(self.contact.key)))
     }
 }
 
@@ -85,12 +86,13 @@ pub(super) fn wake_contacts(
 pub(super) fn inform_of_end(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
-    told_now: &HashSet<i64>,
+    notified_now: &HashSet<i64>,
 ) -> Vec<LifecycleEffect> {
     let severity = change.after.incident.severity;
     let mut informed = informed_contacts(audience);
     informed.retain(|informed| informed.knows_at(change.at));
-    let planned = informed.iter().filter_map(|informed| informed.planned((severity, change.at), told_now));
+    let planned =
+        informed.iter().filter_map(|informed| informed.planned((severity, change.at), notified_now));
     let mut effects = Vec::new();
     for planned in keep_each_once(planned) {
         let sender = audience.sender(planned.contact);
@@ -107,25 +109,25 @@ pub(super) fn inform_of_end(
 
 /// Writes for the contacts that a step notified of an incident that services joined it, or that it is more severe
 /// than in their last message, by the channels that get no message of their own about the change.
-pub(super) fn inform_of_news(
+pub(super) fn inform_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
-    (news, told_now): (&IncidentChangeFacts<'_>, &HashSet<i64>),
+    (facts, notified_now): (&IncidentChangeFacts<'_>, &HashSet<i64>),
 ) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
     let mut informed = informed_contacts(audience);
-    informed.retain(|informed| informed.told.channel.is_enabled);
+    informed.retain(|informed| informed.channel_audience.channel.is_enabled);
     let mut effects = Vec::new();
     for event in [NotificationEvent::IncidentWorsened, NotificationEvent::IncidentServiceJoined] {
-        let chosen = informed.iter().filter(|informed| informed.choose(news) == Some(event));
+        let chosen = informed.iter().filter(|informed| informed.choose(facts) == Some(event));
         let moment = (incident.severity, change.at);
-        let planned = chosen.filter_map(|informed| informed.planned(moment, told_now));
+        let planned = chosen.filter_map(|informed| informed.planned(moment, notified_now));
         for planned in keep_each_once(planned) {
-            let Some(told) = audience.channel(planned.channel.key) else { continue };
+            let Some(channel_audience) = audience.channel(planned.channel.key) else { continue };
             let sender = audience.sender(planned.contact);
             let message = NotificationMessage::of_incident(event, change.after, sender, change.at.ms());
-            let message = message.with_change(news.named_for_contacts());
-            effects.extend(enqueue_batched(message, planned, told, (incident.id, change.at)));
+            let message = message.with_change(facts.named_for_contacts());
+            effects.extend(enqueue_batched(message, planned, channel_audience, (incident.id, change.at)));
         }
     }
     effects
@@ -135,20 +137,22 @@ pub(super) fn inform_of_news(
 /// the step.
 fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
     let mut newest: BTreeMap<(i64, i64), (&ChannelAudience, &WrittenMessage)> = BTreeMap::new();
-    for told in &audience.channels {
-        for written in told.written.iter().filter(|written| written.is_step_or_end()) {
-            for contact in readers(written, told, audience) {
-                let known = newest.entry((contact.key, told.channel.key)).or_insert((told, written));
+    for channel_audience in &audience.channels {
+        for written in channel_audience.written.iter().filter(|written| written.is_step_or_end()) {
+            for contact in readers(written, channel_audience, audience) {
+                let known = newest
+                    .entry((contact.key, channel_audience.channel.key))
+                    .or_insert((channel_audience, written));
                 if known.1.key < written.key {
-                    *known = (told, written);
+                    *known = (channel_audience, written);
                 }
             }
         }
     }
     let newest =
         newest.into_iter().filter(|(_, (_, written))| written.event != NotificationEvent::IncidentResolved);
-    let informed = newest.filter_map(|((contact, _), (told, step))| {
-        Some(InformedContact { contact: audience.contact(contact)?, told, step })
+    let informed = newest.filter_map(|((contact, _), (channel_audience, step))| {
+        Some(InformedContact { contact: audience.contact(contact)?, channel_audience, step })
     });
     informed.collect()
 }
@@ -157,13 +161,14 @@ fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
 /// them.
 fn readers<'a>(
     written: &WrittenMessage,
-    told: &ChannelAudience,
+    channel_audience: &ChannelAudience,
     audience: &'a IncidentAudience,
 ) -> Vec<&'a Contact> {
-    let has_channel = |contact: &&Contact| contact.channels.iter().any(|own| own.key == told.channel.key);
+    let has_channel =
+        |contact: &&Contact| contact.channels.iter().any(|own| own.key == channel_audience.channel.key);
     match written.contact {
         Some(key) => audience.contact(key).into_iter().collect(),
-        None if told.channel.has_mailboxes() => Vec::new(),
+        None if channel_audience.channel.has_mailboxes() => Vec::new(),
         None => audience.contacts.iter().filter(has_channel).collect(),
     }
 }

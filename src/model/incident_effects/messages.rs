@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience};
 use crate::model::incident_effects::batch::enqueue_batched;
 use crate::model::incident_effects::choice::IncidentChangeFacts;
-use crate::model::incident_effects::contacts::{inform_of_end, inform_of_news, wake_contacts};
+use crate::model::incident_effects::contacts::{inform_contacts, inform_of_end, wake_contacts};
 use crate::model::incident_effects::recipients::PlannedMessage;
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::lifecycle_effect::{HeldMessages, LifecycleEffect, MessageRetraction};
@@ -29,24 +29,28 @@ pub(super) fn message_effects(
     if change.is_rise() {
         effects.extend(wake_contacts(change, audience));
     }
-    let news = IncidentChangeFacts::of(event, change, &audience.concerned);
-    let mut told_now = HashSet::new();
-    for told in &audience.channels {
-        let chosen = news.choose(told);
-        if change.is_rise() && told.is_held_below(incident.severity, change.at) {
-            let (channel, line) = (told.channel.key, told.channel.line(None));
+    let facts = IncidentChangeFacts::of(event, change, &audience.concerned);
+    let mut notified_now = HashSet::new();
+    for channel_audience in &audience.channels {
+        let chosen = facts.choose(channel_audience);
+        if change.is_rise() && channel_audience.is_held_below(incident.severity, change.at) {
+            let (channel, line) = (channel_audience.channel.key, channel_audience.channel.line(None));
             effects.push(LifecycleEffect::Release(HeldMessages { channel, line, subject: incident.id }));
         }
         let Some((event, named)) = chosen else { continue };
         let message =
             NotificationMessage::of_incident(event, change.after, audience.sender(None), change.at.ms());
-        effects.extend(write_to_channel(message.with_change(named), told, (incident.id, change.at)));
-        told_now.insert(told.channel.key);
+        effects.extend(write_to_channel(
+            message.with_change(named),
+            channel_audience,
+            (incident.id, change.at),
+        ));
+        notified_now.insert(channel_audience.channel.key);
     }
     if event == NotificationEvent::IncidentResolved {
-        effects.extend(inform_of_end(change, audience, &told_now));
+        effects.extend(inform_of_end(change, audience, &notified_now));
     } else {
-        effects.extend(inform_of_news(change, audience, (&news, &told_now)));
+        effects.extend(inform_contacts(change, audience, (&facts, &notified_now)));
     }
     effects
 }
@@ -63,14 +67,18 @@ pub(super) fn recovery_messages(
         return Vec::new();
     }
     let mut effects = Vec::new();
-    for told in audience.enabled().filter(|told| told.was_told()) {
-        if !told.channel.routing.events.contains(&event) {
+    for channel_audience in audience.enabled().filter(|channel_audience| channel_audience.was_notified()) {
+        if !channel_audience.channel.routing.events.contains(&event) {
             continue;
         }
         let named = IncidentChange { recovered: recovered.clone(), ..IncidentChange::default() };
         let message =
             NotificationMessage::of_incident(event, change.after, audience.sender(None), change.at.ms());
-        effects.extend(write_to_channel(message.with_change(named), told, (incident.id, change.at)));
+        effects.extend(write_to_channel(
+            message.with_change(named),
+            channel_audience,
+            (incident.id, change.at),
+        ));
     }
     effects
 }
@@ -78,10 +86,10 @@ pub(super) fn recovery_messages(
 /// Writes a message for all readers of a channel, or adds it to a held one of its kind.
 fn write_to_channel(
     message: NotificationMessage,
-    told: &ChannelAudience,
+    channel_audience: &ChannelAudience,
     (subject, now): (Id, Timestamp),
 ) -> Vec<LifecycleEffect> {
-    let hold = told.hold(&message, now);
-    let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
-    enqueue_batched(message, planned, told, (subject, now))
+    let hold = channel_audience.hold(&message, now);
+    let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&channel_audience.channel) };
+    enqueue_batched(message, planned, channel_audience, (subject, now))
 }

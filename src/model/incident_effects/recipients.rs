@@ -42,13 +42,16 @@ impl<'a> PlannedMessage<'a> {
     /// The message to write into the outbox now.
     pub(super) fn outgoing(&self, message: NotificationMessage, now: Timestamp) -> OutgoingMessage {
         let contact = self.contact.map(|contact| contact.key);
-        let place = DeliveryTarget {
+        let target = DeliveryTarget {
             organisation: self.channel.organisation,
             channel: self.channel.key,
             contact,
             hold: self.hold,
         };
-        OutgoingMessage { delivery: Delivery::written(message, place, now), line: self.channel.line(contact) }
+        OutgoingMessage {
+            delivery: Delivery::written(message, target, now),
+            line: self.channel.line(contact),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub fn step_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec
 fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
     let Some(named) = step.progress.step(step.policy) else { return Vec::new() };
     let incident = &step.incident.incident;
-    let enabled = || audience.enabled().map(|told| &told.channel);
+    let enabled = || audience.enabled().map(|channel_audience| &channel_audience.channel);
     let is_named =
         |channel: &&NotificationChannel| named.channels.iter().any(|named| named.key == channel.key);
     let for_channels = enabled().filter(is_named).map(PlannedMessage::for_channel);
@@ -69,6 +69,11 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
 
 fn has_held_step(planned: &PlannedMessage<'_>, audience: &IncidentAudience) -> bool {
     let contact = planned.contact.map(|contact| contact.key);
-    let told = audience.channels.iter().filter(|told| told.channel.key == planned.channel.key);
-    told.flat_map(|told| &told.written).any(|written| written.is_held_step() && written.contact == contact)
+    let channel_audience = audience
+        .channels
+        .iter()
+        .filter(|channel_audience| channel_audience.channel.key == planned.channel.key);
+    channel_audience
+        .flat_map(|channel_audience| &channel_audience.written)
+        .any(|written| written.is_held_step() && written.contact == contact)
 }

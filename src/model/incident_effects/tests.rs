@@ -79,7 +79,7 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["release", "incident.service_joined +1 was minor"])]
 #[case::worse_with_updates_chosen(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::only(&[NotificationEvent::IncidentUpdated]),
     &["incident.opened 100"], &["release", "incident.updated was minor"])]
-#[case::no_worse_than_notified(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().told(CRITICAL),
+#[case::no_worse_than_notified(Some(state(MINOR, &[1])), state(MAJOR, &[1]), Setting::default().notified_severity(CRITICAL),
     &["incident.opened 100"], &[])]
 #[case::begins_to_matter_by_severity(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::from(CRITICAL), &[],
     &["release", "incident.opened"])]
@@ -168,7 +168,7 @@ fn an_incident_follows_a_policy(
     let after = incident(after);
     let change = IncidentTransition { before: before.as_ref(), after: &after, leaving: None, at: at(1_000) };
     let audience = IncidentAudience {
-        policies: (1..).zip(policies).map(|(place, least)| policy(place, *least)).collect(),
+        policies: (1..).zip(policies).map(|(index, least)| policy(index, *least)).collect(),
         followed: followed.map(|policy| FollowedPolicy { policy }),
         ..audience(Setting::off(), Vec::new(), &after)
     };

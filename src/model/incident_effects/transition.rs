@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::Timestamp;
-use crate::model::incident::{AffectedService, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, IncidentTimelineEntry, WholeIncident};
 use crate::model::notification::NotificationEvent;
 use crate::model::notification::routing::event_of;
 use crate::model::service::ServiceKey;
@@ -64,7 +64,7 @@ impl IncidentTransition<'_> {
     /// The entries of the timeline for subscribers: new ones, while the incident is published; when it is published,
     /// the newest one (contract 4.10.3).
     #[must_use]
-    pub fn entries_for_subscribers(&self) -> Vec<&TimelineEntry> {
+    pub fn entries_for_subscribers(&self) -> Vec<&IncidentTimelineEntry> {
         let after = self.after;
         if !after.incident.is_published {
             return Vec::new();

@@ -9,7 +9,7 @@ use super::*;
 use crate::id::Id;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::automation::EditedFields;
-use crate::model::incident::{Acknowledgement, Impact, IncidentKind, TimelineEntry};
+use crate::model::incident::{Acknowledgement, Impact, IncidentKind, IncidentTimelineEntry};
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated_text::TranslatedText;
 
@@ -56,9 +56,15 @@ fn outage(key: ServiceKey, kind: OutageKind, second: i64) -> ServiceOutage {
     ServiceOutage { service: service(key), kind, began_at: at(second), severity: Severity::Major }
 }
 
-fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
+fn entry(status: IncidentStatus, second: i64) -> IncidentTimelineEntry {
     let message = TranslatedText::single("en", "text");
-    TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at(second) }
+    IncidentTimelineEntry {
+        id: Id::random(),
+        status,
+        message,
+        notify_subscribers: true,
+        created_at: at(second),
+    }
 }
 
 #[rstest]
@@ -69,14 +75,14 @@ fn entry(status: IncidentStatus, second: i64) -> TimelineEntry {
 fn an_outage_changes_the_impact_only_when_it_is_worse(
     #[case] before: &[OutageKind],
     #[case] kind: OutageKind,
-    #[case] news: ImpactChange,
+    #[case] expected: ImpactChange,
     #[case] impact: Impact,
 ) {
     let mut incident = opened(Some(AutomationState::default()));
     for kind in before {
         incident.apply_outage(&outage(5, *kind, 1));
     }
-    assert_eq!(incident.apply_outage(&outage(5, kind, 2)), news);
+    assert_eq!(incident.apply_outage(&outage(5, kind, 2)), expected);
     assert_eq!((incident.services[0].impact, incident.services.len()), (Some(impact), 1));
 }
 
@@ -102,7 +108,7 @@ fn a_severity_set_by_a_person_stays(#[case] edited: EditedFields, #[case] severi
 
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    Tell(ServiceKey, OutageKind),
+    Report(ServiceKey, OutageKind),
     Recover(ServiceKey),
     Settle,
     Watch,
@@ -121,7 +127,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let kind = prop::sample::select(OutageKind::ALL.to_vec());
     let status = prop::sample::select(IncidentStatus::ALL.to_vec());
     let act = prop_oneof![
-        4 => (1_i64..4, kind).prop_map(|(service, kind)| Act::Tell(service, kind)),
+        4 => (1_i64..4, kind).prop_map(|(service, kind)| Act::Report(service, kind)),
         4 => (1_i64..4).prop_map(Act::Recover),
         3 => Just(Act::Settle),
         1 => Just(Act::Watch),
@@ -142,7 +148,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     let before = incident.incident.clone();
     match act {
-        Act::Tell(service, kind) => {
+        Act::Report(service, kind) => {
             incident.apply_outage(&outage(service, kind, second));
         }
         Act::Recover(service) => incident.recover(service, at(second)),
@@ -232,7 +238,7 @@ proptest! {
                 prop_assert_eq!(incident.unrecovered().count(), 0, "{:?}", act);
             }
             let edited = incident.automation.unwrap().edited;
-            let is_the_engine = matches!(act, Act::Tell(..) | Act::Recover(_) | Act::Settle | Act::Watch);
+            let is_the_engine = matches!(act, Act::Report(..) | Act::Recover(_) | Act::Settle | Act::Watch);
             if is_the_engine {
                 prop_assert_eq!(edited, before.automation.unwrap().edited);
                 prop_assert!(!edited.status || status == before.incident.status, "{:?}", act);

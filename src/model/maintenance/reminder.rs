@@ -119,11 +119,14 @@ mod tests {
     fn a_late_reminder_is_sent_while_it_is_useful(
         #[case] minutes: i64,
         #[case] hour_before: bool,
-        #[case] told: (bool, bool),
+        #[case] expected: (bool, bool),
     ) {
         let planned = planned(true, hour_before);
         let now = planned.schedule.start.plus_ms(-minutes * 60_000);
-        let is_told = |reminder| planned.is_reminded(reminder, now);
-        assert_eq!((is_told(ReminderKind::DayBefore), is_told(ReminderKind::HourBefore)), told);
+        let is_reminded_of = |reminder| planned.is_reminded(reminder, now);
+        assert_eq!(
+            (is_reminded_of(ReminderKind::DayBefore), is_reminded_of(ReminderKind::HourBefore)),
+            expected
+        );
     }
 }

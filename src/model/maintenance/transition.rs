@@ -132,8 +132,8 @@ impl MaintenanceTransition {
         before.allow(MaintenanceOperation::Complete)?;
         let status = MaintenanceStatus::Completed;
         let after = Maintenance { status, actual_end: Some(stamp.at), ..before.clone() };
-        let said = || texts::COMPLETED.into();
-        let entry = stamp.entry(MaintenanceMilestone::Completed, None, said, before.notices.complete);
+        let text = || texts::COMPLETED.into();
+        let entry = stamp.entry(MaintenanceMilestone::Completed, None, text, before.notices.complete);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -145,8 +145,8 @@ impl MaintenanceTransition {
         before.allow(MaintenanceOperation::Cancel)?;
         let status = MaintenanceStatus::Cancelled;
         let after = Maintenance { status, ..before.clone() };
-        let said = || texts::CANCELLED.into();
-        let entry = stamp.entry(MaintenanceMilestone::Cancelled, None, said, before.notices.announcement);
+        let text = || texts::CANCELLED.into();
+        let entry = stamp.entry(MaintenanceMilestone::Cancelled, None, text, before.notices.announcement);
         Ok(Self { after, entries: vec![entry] })
     }
 

@@ -58,7 +58,7 @@ impl ServiceGroup {
     /// Their names as the start of a sentence: one or two by name, the others as a number.
     #[must_use]
     pub fn phrase(&self) -> String {
-        let name = |place: usize| self.services.get(place).map_or("", |service| service.name.as_str());
+        let name = |index: usize| self.services.get(index).map_or("", |service| service.name.as_str());
         match self.count {
             0 => String::new(),
             1 => name(0).to_owned(),

@@ -95,8 +95,8 @@ pub struct Delivery {
 impl Delivery {
     /// A new message: it is sent at once, or when its hold is over, and has a day from then on.
     #[must_use]
-    pub fn written(message: NotificationMessage, place: DeliveryTarget, now: Timestamp) -> Self {
-        let DeliveryTarget { organisation, channel, contact, hold } = place;
+    pub fn written(message: NotificationMessage, target: DeliveryTarget, now: Timestamp) -> Self {
+        let DeliveryTarget { organisation, channel, contact, hold } = target;
         let start = hold.map_or(now, |hold| hold.until);
         Self {
             key: 0,

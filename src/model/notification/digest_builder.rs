@@ -127,7 +127,7 @@ mod tests {
         assert_eq!((facts.count, facts.entries.len()), (70, ENTRIES_MAX));
         assert_eq!(facts.headline(), "70 messages in one");
         assert!(facts.text.ends_with("\n… and 50 more"), "{}", facts.text);
-        let news = message(NotificationEvent::IncidentUpdated, "shop", Severity::Minor, false);
-        assert_eq!(digest_of(&[news.clone(), news]).headline(), "2 messages in one");
+        let update = message(NotificationEvent::IncidentUpdated, "shop", Severity::Minor, false);
+        assert_eq!(digest_of(&[update.clone(), update]).headline(), "2 messages in one");
     }
 }

@@ -106,10 +106,10 @@ impl NotificationEvent {
     /// The words of those that a channel may choose.
     pub const CHOICE_WORDS: [&str; Self::CHOICE.len()] = {
         let mut words = [""; Self::CHOICE.len()];
-        let mut place = 0;
-        while place < words.len() {
-            words[place] = Self::CHOICE[place].as_str();
-            place += 1;
+        let mut index = 0;
+        while index < words.len() {
+            words[index] = Self::CHOICE[index].as_str();
+            index += 1;
         }
         words
     };

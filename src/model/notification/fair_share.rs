@@ -14,13 +14,13 @@ use crate::clock::Timestamp;
 use crate::model::notification::ordering_scope::OrderingScope;
 
 /// Maximum number of running attempts over all organisations.
-pub const PLACES: usize = 1_024;
+pub const SLOTS: usize = 1_024;
 /// Maximum of one organisation.
-const ORGANISATION_PLACES: usize = 128;
+const ORGANISATION_SLOTS: usize = 128;
 /// Maximum of one channel.
-const CHANNEL_PLACES: usize = 16;
+const CHANNEL_SLOTS: usize = 16;
 /// Maximum number of attempts of a channel that sends mails: the conversation with a mail server may take minutes.
-const MAIL_CHANNEL_PLACES: usize = 24;
+const MAIL_CHANNEL_SLOTS: usize = 24;
 /// The part of the free slots that an organisation may take: an eighth.
 const ORGANISATION_SHARE: usize = 8;
 /// The part of the free slots that a channel or a mailbox may take: a quarter.
@@ -92,8 +92,8 @@ pub struct PlacedChannel {
 }
 
 impl PlacedChannel {
-    const fn places(self) -> usize {
-        if self.has_mailboxes { MAIL_CHANNEL_PLACES } else { CHANNEL_PLACES }
+    const fn slots(self) -> usize {
+        if self.has_mailboxes { MAIL_CHANNEL_SLOTS } else { CHANNEL_SLOTS }
     }
 }
 
@@ -107,7 +107,7 @@ struct MessageQueue {
 
 /// The places of the running attempts.
 #[derive(Clone, Debug, Default)]
-pub struct OccupiedPlaces {
+pub struct OccupiedSlots {
     total: usize,
     organisations: HashMap<i64, usize>,
     channels: HashMap<i64, HashSet<i64>>,
@@ -115,7 +115,7 @@ pub struct OccupiedPlaces {
     queues: HashSet<MessageQueue>,
 }
 
-impl OccupiedPlaces {
+impl OccupiedSlots {
     /// Number of running attempts.
     #[must_use]
     pub const fn total(&self) -> usize {
@@ -144,12 +144,12 @@ impl OccupiedPlaces {
     /// The slots that a channel may hold at the moment.
     fn bound_of_channel(&self, channel: PlacedChannel, is_escalation: bool) -> usize {
         let own = self.of_organisation(channel.organisation);
-        let part = |share, places, taken| part_for(is_escalation, share, places, taken);
-        let of_organisation = part(ORGANISATION_SHARE, PLACES, self.total).min(ORGANISATION_PLACES);
+        let part = |share, slots, taken| part_for(is_escalation, share, slots, taken);
+        let of_organisation = part(ORGANISATION_SHARE, SLOTS, self.total).min(ORGANISATION_SLOTS);
         if own >= of_organisation {
             return 0;
         }
-        part(SHARE, of_organisation, own).min(part(1, channel.places(), 0))
+        part(SHARE, of_organisation, own).min(part(1, channel.slots(), 0))
     }
 
     fn count_of_mailbox(&self, mailbox: (i64, Option<i64>)) -> usize {
@@ -219,18 +219,18 @@ fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
-/// The slots that one may take of `places`, of which `taken` are in use: a share of the free ones, and one at least
+/// The slots that one may take of `slots`, of which `taken` are in use: a share of the free ones, and one at least
 /// while there is one.
-const fn part_of_free(places: usize, taken: usize, share: usize) -> usize {
-    places.saturating_sub(taken).div_ceil(share)
+const fn part_of_free(slots: usize, taken: usize, share: usize) -> usize {
+    slots.saturating_sub(taken).div_ceil(share)
 }
 
 /// The same for an escalation, or for a message that must leave the reserve of escalations free.
-const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize) -> usize {
+const fn part_for(is_escalation: bool, share: usize, slots: usize, taken: usize) -> usize {
     if is_escalation {
-        part_of_free(places, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })
+        part_of_free(slots, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })
     } else {
-        part_of_free(places - places / RESERVED, taken, share)
+        part_of_free(slots - slots / RESERVED, taken, share)
     }
 }
 
@@ -238,7 +238,7 @@ const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize
 /// is called when nothing else keeps a message back; `None` keeps it.
 pub fn choose_next<P>(
     due: Vec<DueMessage>,
-    places: &mut OccupiedPlaces,
+    slots: &mut OccupiedSlots,
     most: usize,
     mut admit: impl FnMut(&DueMessage) -> Option<P>,
 ) -> Vec<(DueMessage, P)> {
@@ -254,18 +254,18 @@ pub fn choose_next<P>(
     let mut chosen = Vec::new();
     while chosen.len() < most {
         let rank = |message: &DueMessage| {
-            let own = places.of_organisation(message.organisation);
-            let in_channel = places.count_of_channel(message.channel);
-            let in_mailbox = message.mailbox().map_or(0, |mailbox| places.count_of_mailbox(mailbox));
+            let own = slots.of_organisation(message.organisation);
+            let in_channel = slots.count_of_channel(message.channel);
+            let in_mailbox = message.mailbox().map_or(0, |mailbox| slots.count_of_mailbox(mailbox));
             (own, !message.is_escalation, in_channel, in_mailbox, message.rank())
         };
         let heads = queues.iter_mut().filter(|queue| !queue.is_empty());
         let next = heads.min_by_key(|queue| queue.last().map(rank)).and_then(Vec::pop);
         let Some(message) = next else { break };
-        if places.has_room(&message)
+        if slots.has_room(&message)
             && let Some(pass) = admit(&message)
         {
-            places.take(&message);
+            slots.take(&message);
             chosen.push((message, pass));
         }
     }
@@ -302,8 +302,8 @@ mod tests {
         }
     }
 
-    fn choose(due: Vec<DueMessage>, places: &mut OccupiedPlaces) -> Vec<i64> {
-        let chosen = choose_next(due, places, PLACES, |_| Some(()));
+    fn choose(due: Vec<DueMessage>, slots: &mut OccupiedSlots) -> Vec<i64> {
+        let chosen = choose_next(due, slots, SLOTS, |_| Some(()));
         chosen.into_iter().map(|(message, ())| message.key).collect()
     }
 
@@ -323,24 +323,24 @@ mod tests {
     fn the_next_message_within_a_channel_is_chosen(#[case] prefer: fn(&mut DueMessage)) {
         let [first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
         prefer(&mut second);
-        let chosen = choose_next(vec![first, second], &mut OccupiedPlaces::default(), 1, |_| Some(()));
+        let chosen = choose_next(vec![first, second], &mut OccupiedSlots::default(), 1, |_| Some(()));
         assert_eq!(chosen[0].0.key, 2);
     }
 
     #[test]
     fn one_message_of_a_subject_is_sent_at_a_time() {
-        let mut places = OccupiedPlaces::default();
+        let mut slots = OccupiedSlots::default();
         let [first, second] = [1, 2].map(|key| DueMessage { subject: "shop".into(), ..message(1, 1, key) });
-        assert_eq!(choose(vec![first.clone(), second.clone()], &mut places), [1]);
-        assert!(places.is_queued_behind(&second));
-        places.release(&first);
-        assert_eq!(choose(vec![second], &mut places), [2]);
+        assert_eq!(choose(vec![first.clone(), second.clone()], &mut slots), [1]);
+        assert!(slots.is_queued_behind(&second));
+        slots.release(&first);
+        assert_eq!(choose(vec![second], &mut slots), [2]);
     }
 
     #[test]
     fn organisations_alternate_and_then_their_channels() {
         let due = [hanging(1, 2, 3), hanging(2, 1, 3)].concat();
-        let chosen = choose_next(due, &mut OccupiedPlaces::default(), 6, |_| Some(()));
+        let chosen = choose_next(due, &mut OccupiedSlots::default(), 6, |_| Some(()));
         let channels: Vec<i64> = chosen.iter().map(|(message, ())| message.channel).collect();
         assert_eq!(channels, [1_000, 2_000, 1_001, 2_000, 1_000, 2_000]);
     }
@@ -354,60 +354,60 @@ mod tests {
         #[case] organisations: i64,
         #[values(true, false)] at_once: bool,
     ) {
-        let mut places = OccupiedPlaces::default();
+        let mut slots = OccupiedSlots::default();
         let due: Vec<Vec<DueMessage>> = (1..=organisations).map(|key| hanging(key, 40, 30)).collect();
         if at_once {
-            choose(due.concat(), &mut places);
+            choose(due.concat(), &mut slots);
         } else {
-            due.into_iter().for_each(|due| _ = choose(due, &mut places));
+            due.into_iter().for_each(|due| _ = choose(due, &mut slots));
         }
-        assert!(places.total() <= PLACES);
-        assert_eq!(choose(vec![message(9_999, 9_999_999, 1)], &mut places), [1]);
-        let most = (1..=organisations).map(|key| places.of_organisation(key)).max().unwrap();
-        assert!(most <= ORGANISATION_PLACES, "{most}");
+        assert!(slots.total() <= SLOTS);
+        assert_eq!(choose(vec![message(9_999, 9_999_999, 1)], &mut slots), [1]);
+        let most = (1..=organisations).map(|key| slots.of_organisation(key)).max().unwrap();
+        assert!(most <= ORGANISATION_SLOTS, "{most}");
     }
 
     #[test]
     fn hanging_channels_leave_room_for_others_of_their_organisation() {
-        let mut places = OccupiedPlaces::default();
-        choose(hanging(1, 40, 30), &mut places);
-        assert_eq!(choose(vec![message(1, 99, 1)], &mut places), [1]);
-        assert!(places.count_of_channel(1_000) >= 2, "they share what there is");
+        let mut slots = OccupiedSlots::default();
+        choose(hanging(1, 40, 30), &mut slots);
+        assert_eq!(choose(vec![message(1, 99, 1)], &mut slots), [1]);
+        assert!(slots.count_of_channel(1_000) >= 2, "they share what there is");
         for channel in 100..=103 {
             choose(
                 hanging(1, 1, 30).into_iter().map(|held| DueMessage { channel, ..held }).collect(),
-                &mut places,
+                &mut slots,
             );
         }
         let step = DueMessage { is_escalation: true, ..message(1, 98, 2) };
-        assert_eq!(choose(vec![step], &mut places), [2], "an escalation finds one for longer");
+        assert_eq!(choose(vec![step], &mut slots), [2], "an escalation finds one for longer");
     }
 
     #[test]
     fn hanging_mailboxes_leave_room_for_others_of_their_channel() {
-        let mut places = OccupiedPlaces::default();
+        let mut slots = OccupiedSlots::default();
         let hanging = (1..=15).flat_map(|contact| (0..9).map(move |n| mail(1, contact, contact * 100 + n)));
-        choose(hanging.collect(), &mut places);
-        assert_eq!(choose(vec![mail(1, 99, 1)], &mut places), [1]);
+        choose(hanging.collect(), &mut slots);
+        assert_eq!(choose(vec![mail(1, 99, 1)], &mut slots), [1]);
     }
 
     #[test]
     fn an_escalation_gets_a_reserved_slot() {
-        let mut places = OccupiedPlaces::default();
-        choose(hanging(1, 1, 99), &mut places);
-        assert_eq!(choose(vec![message(1, 1_000, 1)], &mut places), [0; 0]);
+        let mut slots = OccupiedSlots::default();
+        choose(hanging(1, 1, 99), &mut slots);
+        assert_eq!(choose(vec![message(1, 1_000, 1)], &mut slots), [0; 0]);
         let step = DueMessage { is_escalation: true, ..message(1, 1_000, 2) };
-        assert_eq!(choose(vec![step], &mut places), [2]);
+        assert_eq!(choose(vec![step], &mut slots), [2]);
     }
 
     #[test]
     fn a_finished_message_frees_its_slots() {
-        let mut places = OccupiedPlaces::default();
+        let mut slots = OccupiedSlots::default();
         let messages = [message(1, 1, 1), mail(2, 1, 2), mail(2, 2, 3)];
-        choose(messages.to_vec(), &mut places);
-        assert_eq!(places.total(), 3);
-        messages.iter().for_each(|message| places.release(message));
-        assert!(places.total() == 0 && places.organisations.is_empty() && places.channels.is_empty());
-        assert!(places.mailboxes.is_empty() && places.queues.is_empty());
+        choose(messages.to_vec(), &mut slots);
+        assert_eq!(slots.total(), 3);
+        messages.iter().for_each(|message| slots.release(message));
+        assert!(slots.total() == 0 && slots.organisations.is_empty() && slots.channels.is_empty());
+        assert!(slots.mailboxes.is_empty() && slots.queues.is_empty());
     }
 }

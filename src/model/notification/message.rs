@@ -96,7 +96,7 @@ impl IncidentFacts {
 
     /// The services that this message is about: those that joined or recovered with it, else all.
     #[must_use]
-    pub fn told_services(&self) -> &[ServiceFacts] {
+    pub fn reported_services(&self) -> &[ServiceFacts] {
         let changed = self.change.joined.as_ref().or(self.change.recovered.as_ref());
         changed.map_or(&self.services, |group| &group.services)
     }
@@ -215,8 +215,8 @@ impl NotificationMessage {
     /// The error of the first of its services with a known one; `None` once that is over.
     #[must_use]
     pub fn error(&self) -> Option<String> {
-        let told = self.incident()?.told_services().iter().filter(|service| !service.is_recovered);
-        told.filter_map(|service| Some(service.evidence.as_deref()?.last_failure.as_ref()?.error())).next()
+        let failing = self.incident()?.reported_services().iter().filter(|service| !service.is_recovered);
+        failing.filter_map(|service| Some(service.evidence.as_deref()?.last_failure.as_ref()?.error())).next()
     }
 
     /// The services that have joined or recovered, by name.

@@ -79,10 +79,10 @@ impl ChannelRouting {
     /// Returns true if a channel gets a notice. A channel that was notified of its start is notified of its end; a
     /// notice that concerns no service is sent to channels that are about all services.
     #[must_use]
-    pub fn accepts_notice(&self, occasion: &NotificationTrigger, was_told: bool) -> bool {
+    pub fn accepts_notice(&self, occasion: &NotificationTrigger, was_notified: bool) -> bool {
         let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
         let is_wanted = self.events.contains(&occasion.event);
-        is_wanted && (was_told || (occasion.severity >= self.min_severity && is_about))
+        is_wanted && (was_notified || (occasion.severity >= self.min_severity && is_about))
     }
 }
 
@@ -116,13 +116,13 @@ pub fn event_of(before: Option<&WholeIncident>, after: &WholeIncident) -> Option
     if acknowledged(after) && !acknowledged(before) {
         return Some(NotificationEvent::IncidentAcknowledged);
     }
-    let told = |whole: &WholeIncident| {
+    let visible_parts = |whole: &WholeIncident| {
         let services: Vec<_> =
             whole.services.iter().map(|affected| (affected.service, affected.impact)).collect();
         let incident = &whole.incident;
         (incident.title.clone(), incident.status, incident.severity, whole.updates.len(), services)
     };
-    (!is_over && told(before) != told(after)).then_some(NotificationEvent::IncidentUpdated)
+    (!is_over && visible_parts(before) != visible_parts(after)).then_some(NotificationEvent::IncidentUpdated)
 }
 
 #[cfg(test)]
@@ -155,14 +155,14 @@ mod tests {
     #[case::notified_before(&[7], (Severity::Minor, true), &[], true)]
     fn a_channel_accepts_notices_of_its_severity_and_tags(
         #[case] tags: &[i64],
-        #[case] (severity, was_told): (Severity, bool),
+        #[case] (severity, was_notified): (Severity, bool),
         #[case] keys: &[i64],
         #[case] expected: bool,
     ) {
         let concerned = RoutingKeys { tags: keys.to_vec(), services: keys.to_vec() };
         let occasion = NotificationTrigger { event: NotificationEvent::SlaBurning, severity, concerned };
-        assert_eq!(routing(tags).accepts_notice(&occasion, was_told), expected);
+        assert_eq!(routing(tags).accepts_notice(&occasion, was_notified), expected);
         let other = NotificationTrigger { event: NotificationEvent::OncallGap, ..occasion };
-        assert!(!routing(tags).accepts_notice(&other, was_told), "it has not chosen that");
+        assert!(!routing(tags).accepts_notice(&other, was_notified), "it has not chosen that");
     }
 }

@@ -30,8 +30,8 @@ impl DutyRoster<'_> {
         let moment = TimeRange { from: at, to: at.plus_ms(1) };
         let mut present = DutyStatus { on_duty: None, since: None, until: None, next: None };
         for days in LONGER_DAYS {
-            let looked = widen_range(moment, days);
-            present = at_moment(&self.duty(looked), looked, at);
+            let search_range = widen_range(moment, days);
+            present = at_moment(&self.duty(search_range), search_range, at);
             if present.since.is_some() && present.next.is_some() {
                 break;
             }
@@ -46,10 +46,11 @@ impl DutyRoster<'_> {
         let touches = |shift: &Shift| shift.range.from < range.to && range.from < shift.range.to;
         let mut found = Vec::new();
         for days in LONGER_DAYS {
-            let looked = widen_range(range, days);
-            found = self.duty(looked).shifts;
+            let search_range = widen_range(range, days);
+            found = self.duty(search_range).shifts;
             found.retain(touches);
-            let is_cut = |shift: &Shift| shift.range.from == looked.from || shift.range.to == looked.to;
+            let is_cut =
+                |shift: &Shift| shift.range.from == search_range.from || shift.range.to == search_range.to;
             if !found.iter().any(is_cut) {
                 break;
             }
@@ -63,14 +64,14 @@ fn widen_range(range: TimeRange, days: i64) -> TimeRange {
 }
 
 /// The state at a moment of a stretch; the ends of the stretch are no ends of duty.
-fn at_moment(duty: &DutyTimeline, looked: TimeRange, at: Timestamp) -> DutyStatus {
+fn at_moment(duty: &DutyTimeline, search_range: TimeRange, at: Timestamp) -> DutyStatus {
     let on_duty = duty.shifts.iter().find(|shift| shift.range.contains(at)).copied();
     let gap = duty.gaps.iter().find(|gap| gap.contains(at)).copied();
-    let now = on_duty.map(|shift| shift.range).or(gap).unwrap_or(looked);
+    let now = on_duty.map(|shift| shift.range).or(gap).unwrap_or(search_range);
     DutyStatus {
         on_duty,
-        since: Some(now.from).filter(|from| *from > looked.from),
-        until: Some(now.to).filter(|to| *to < looked.to),
+        since: Some(now.from).filter(|from| *from > search_range.from),
+        until: Some(now.to).filter(|to| *to < search_range.to),
         next: duty.shifts.iter().find(|shift| shift.range.from >= now.to).copied(),
     }
 }

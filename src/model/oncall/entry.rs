@@ -10,7 +10,7 @@ use crate::model::time_range::TimeRange;
 /// Maximum number each of overrides, absences and cover requests of an organisation.
 pub const ENTRIES_MAX: u64 = 5_000;
 /// The time after which entries that are over make room for new ones, in milliseconds: they are too old to be shown.
-pub const KEPT_MS: i64 = 400 * DAY_MS;
+pub const RETENTION_MS: i64 = 400 * DAY_MS;
 /// The longest time that an entry may cover, in days.
 pub const LENGTH_DAYS_MAX: i64 = 366;
 

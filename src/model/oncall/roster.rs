@@ -61,11 +61,11 @@ impl DutyRoster<'_> {
             let turn = LayerShift { range: placed.range, contact: placed.contact };
             assign_gaps(&mut duty, &away.present(vec![turn]), ShiftSource::Override(placed.id));
         }
-        for (place, layer) in self.schedule.layers.iter().enumerate().rev() {
+        for (index, layer) in self.schedule.layers.iter().enumerate().rev() {
             if duty.gaps.is_empty() {
                 break;
             }
-            assign_gaps(&mut duty, &away.present(self.turns(layer, range)), ShiftSource::Layer(place));
+            assign_gaps(&mut duty, &away.present(self.turns(layer, range)), ShiftSource::Layer(index));
         }
         duty.shifts.sort_by_key(|shift| shift.range);
         duty.shifts = joined(duty.shifts);
@@ -116,8 +116,8 @@ impl DutyRoster<'_> {
             let mut turn = turns.turn_at(stretch.from);
             while turns.begin(turn) < stretch.to {
                 let whole = TimeRange { from: turns.begin(turn), to: turns.begin(turn + 1) };
-                let place = usize::try_from(turn.rem_euclid(count.max(1))).unwrap_or_default();
-                if let (Some(range), Some(contact)) = (common(whole, stretch), layer.contacts.get(place)) {
+                let index = usize::try_from(turn.rem_euclid(count.max(1))).unwrap_or_default();
+                if let (Some(range), Some(contact)) = (common(whole, stretch), layer.contacts.get(index)) {
                     found.push(LayerShift { range, contact: contact.key });
                 }
                 turn += 1;

@@ -29,7 +29,7 @@ pub enum OutageDecision {
     /// Nothing before this time; `None`: nothing before the next change of the status or of the configuration.
     Wait(Option<Timestamp>),
     /// An incident of this severity is to be reported.
-    Tell(Severity),
+    Notify(Severity),
 }
 
 impl Outage {
@@ -71,7 +71,7 @@ impl Outage {
             false => FirstEdges::starting(OutageKind::Down, since),
         };
         let kind = OutageKind::Down;
-        Self { kind, began_at: since, first_edges, down_since: None, told_at: None, ..self }
+        Self { kind, began_at: since, first_edges, down_since: None, reported_at: None, ..self }
     }
 
     /// Decides at `now` about the outage, [`judged`](Self::judged) by the same rules.
@@ -88,7 +88,7 @@ impl Outage {
         let not_before = self.held_until.max(Some(self.started_at(rules).plus_ms(patience_ms)));
         match not_before.filter(|at| now < *at) {
             Some(at) => OutageDecision::Wait(Some(counts_as_down.map_or(at, |down| at.min(down)))),
-            None => OutageDecision::Tell(severity),
+            None => OutageDecision::Notify(severity),
         }
     }
 }
@@ -109,12 +109,12 @@ mod tests {
         Outage::begun(1, 5, kind, at(10_000))
     }
 
-    const TELL: OutageDecision = OutageDecision::Tell(Severity::Major);
+    const NOTIFY: OutageDecision = OutageDecision::Notify(Severity::Major);
 
     /// An outage that began at 10 s, seen at 20 s; a policy opens after the given number of seconds.
     #[rstest]
-    #[case::at_once(outage(Down), Some(0), TELL)]
-    #[case::just_long_enough(outage(Down), Some(10), TELL)]
+    #[case::at_once(outage(Down), Some(0), NOTIFY)]
+    #[case::just_long_enough(outage(Down), Some(10), NOTIFY)]
     #[case::not_long_enough(outage(Down), Some(11), OutageDecision::Wait(Some(at(21_000))))]
     #[case::without_a_policy(outage(Down), None, OutageDecision::Wait(None))]
     #[case::of_an_unwanted_kind(outage(Degraded), Some(0), OutageDecision::Wait(None))]
@@ -123,7 +123,7 @@ mod tests {
     #[case::while_others_are_rechecked(
         Outage { held_until: Some(at(25_000)), ..outage(Down) }, Some(0), OutageDecision::Wait(Some(at(25_000)))
     )]
-    #[case::others_were_rechecked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), TELL)]
+    #[case::others_were_rechecked(Outage { held_until: Some(at(20_000)), ..outage(Down) }, Some(0), NOTIFY)]
     fn an_outage_becomes_an_incident_in_time(
         #[case] outage: Outage,
         #[case] open_after: Option<u32>,
@@ -144,7 +144,7 @@ mod tests {
         let rules = IncidentRules { open_after_seconds: 60, ..IncidentRules::default() };
         let circumstances =
             OutageCircumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
-        assert_eq!(outage(Down).decide(circumstances, at(10_000)), TELL);
+        assert_eq!(outage(Down).decide(circumstances, at(10_000)), NOTIFY);
     }
 
     /// Cases: a script of the status, the words of the policy; the expected report: when, as what, since when. `g`
@@ -171,7 +171,7 @@ mod tests {
         #[case] expected: &str,
     ) {
         let rules = policy(wanted);
-        let (mut outage, mut told, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
+        let (mut outage, mut reported, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
         let mut now = at(0);
         for step in script.split(' ') {
             let (flaps, step) = (step.ends_with('F'), step.trim_end_matches('F'));
@@ -187,8 +187,8 @@ mod tests {
             }
             from = to;
             let end = now.plus_ms(step[1..].parse::<i64>().unwrap() * 1_000);
-            while let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|at| at < end)) {
-                now = due.look_at.unwrap().max(now);
+            while let Some(due) = outage.filter(|outage| outage.evaluate_at.is_some_and(|at| at < end)) {
+                now = due.evaluate_at.unwrap().max(now);
                 let is_open = impact.is_some();
                 let circumstances = OutageCircumstances {
                     rules: Some(&rules),
@@ -196,26 +196,26 @@ mod tests {
                     has_open_incident: is_open,
                 };
                 let judged = due.judged(Some(&rules), now);
-                let OutageDecision::Tell(_) = judged.decide(circumstances, now) else {
-                    let OutageDecision::Wait(look_at) = judged.decide(circumstances, now) else {
+                let OutageDecision::Notify(_) = judged.decide(circumstances, now) else {
+                    let OutageDecision::Wait(evaluate_at) = judged.decide(circumstances, now) else {
                         unreachable!()
                     };
-                    outage = Some(Outage { look_at, ..due });
+                    outage = Some(Outage { evaluate_at, ..due });
                     continue;
                 };
                 let (kind, seconds) = (judged.kind, now.ms() / 1_000);
                 if !is_open {
                     let since = judged.started_at(&rules).ms() / 1_000;
-                    told.push(format!("{seconds}s {kind} since {since}s"));
+                    reported.push(format!("{seconds}s {kind} since {since}s"));
                 } else if impact < Some(kind.impact()) {
-                    told.push(format!("{seconds}s {kind}"));
+                    reported.push(format!("{seconds}s {kind}"));
                 }
                 impact = impact.max(Some(kind.impact()));
                 outage = Some(judged.mark_reported(Some(7), now));
             }
             now = end;
         }
-        assert_eq!(told.join(", "), expected);
+        assert_eq!(reported.join(", "), expected);
     }
 
     /// `down+6 unstable`: an incident for outages that are down or unstable, after six seconds.

@@ -40,7 +40,7 @@ fn at(second: i64) -> Timestamp {
 
 /// Follows the edges as the engine's incidents do: an outage is evaluated when it is due.
 fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
-    let (mut outage, mut known, mut tellings) = (None, None, Vec::new());
+    let (mut outage, mut known, mut reports) = (None, None, Vec::new());
     for second in 0..LENGTH {
         for edge in edges.iter().filter(|edge| edge.second == second) {
             for cause in causes(edge) {
@@ -52,7 +52,8 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             (outage, known) = (None, None);
         }
         for _ in 0..5 {
-            let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|look| look <= at(second)))
+            let Some(due) =
+                outage.filter(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)))
             else {
                 break;
             };
@@ -63,20 +64,21 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             };
             let judged = due.judged(Some(rules), at(second));
             outage = Some(match judged.decide(circumstances, at(second)) {
-                OutageDecision::Wait(look_at) => Outage { look_at, ..due },
-                OutageDecision::Tell(severity) => {
+                OutageDecision::Wait(evaluate_at) => Outage { evaluate_at, ..due },
+                OutageDecision::Notify(severity) => {
                     let started_at = judged.started_at(rules).ms() / 1_000;
-                    let telling =
+                    let report =
                         ImpactReport { second, kind: judged.kind, severity, started_at: Some(started_at) };
-                    note(&mut tellings, &mut known, telling);
+                    note(&mut reports, &mut known, report);
                     judged.mark_reported(Some(1), at(second))
                 }
             });
         }
-        let is_due = outage.is_some_and(|outage| outage.look_at.is_some_and(|look| look <= at(second)));
+        let is_due =
+            outage.is_some_and(|outage| outage.evaluate_at.is_some_and(|due_at| due_at <= at(second)));
         assert!(!is_due, "it is looked at again and again: {outage:?}");
     }
-    tellings
+    reports
 }
 
 fn causes(edge: &StatusEdge) -> Vec<ChangeCause> {
@@ -92,11 +94,11 @@ fn causes(edge: &StatusEdge) -> Vec<ChangeCause> {
 }
 
 /// Adds a telling if it is news for the incident, of which this impact is known.
-fn note(tellings: &mut Vec<ImpactReport>, known: &mut Option<Impact>, telling: ImpactReport) {
-    let impact = telling.kind.impact();
+fn note(reports: &mut Vec<ImpactReport>, known: &mut Option<Impact>, report: ImpactReport) {
+    let impact = report.kind.impact();
     match *known {
-        None => tellings.push(telling),
-        Some(before) if before < impact => tellings.push(ImpactReport { started_at: None, ..telling }),
+        None => reports.push(report),
+        Some(before) if before < impact => reports.push(ImpactReport { started_at: None, ..report }),
         Some(_) => return,
     }
     *known = Some(impact);
@@ -104,7 +106,7 @@ fn note(tellings: &mut Vec<ImpactReport>, known: &mut Option<Impact>, telling: I
 
 /// The same, evaluated every second.
 fn naive(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
-    let (mut tellings, mut known) = (Vec::new(), None);
+    let (mut reports, mut known) = (Vec::new(), None);
     for second in 0..LENGTH {
         let past: Vec<StatusEdge> = edges.iter().filter(|edge| edge.second <= second).copied().collect();
         let Some(last) = past.last() else { continue };
@@ -128,11 +130,11 @@ fn naive(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
         let started_at = firsts(&past, known.is_some()).into_iter().filter(is_wanted).map(|(_, at)| at).min();
         let started_at = started_at.expect("trouble has begun");
         if known.is_some() || second - started_at >= i64::from(rules.open_after_seconds) {
-            let telling = ImpactReport { second, kind, severity, started_at: Some(started_at) };
-            note(&mut tellings, &mut known, telling);
+            let report = ImpactReport { second, kind, severity, started_at: Some(started_at) };
+            note(&mut reports, &mut known, report);
         }
     }
-    tellings
+    reports
 }
 
 fn flaps(past: &[StatusEdge]) -> bool {
@@ -141,11 +143,11 @@ fn flaps(past: &[StatusEdge]) -> bool {
 
 /// The edges into trouble that count: since it was up without flapping; of an unreported outage since a no-data
 /// period, with only flapping left; beside flapping since it was up.
-fn firsts(past: &[StatusEdge], is_told: bool) -> Vec<(OutageKind, i64)> {
+fn firsts(past: &[StatusEdge], is_reported: bool) -> Vec<(OutageKind, i64)> {
     let mut counting = Vec::new();
     for number in 0..past.len() {
         let (edge, flaps) = (past[number], flaps(&past[..=number]));
-        let was_blind = edge.from == NoData && edge.to != NoData && !is_told;
+        let was_blind = edge.from == NoData && edge.to != NoData && !is_reported;
         match (edge.to, flaps) {
             (Up, false) => counting.clear(),
             // It was up, and flaps from then on.
@@ -184,7 +186,7 @@ fn histories() -> impl Strategy<Value = Vec<StatusEdge>> {
                 }
                 continue;
             }
-            let begins = toggles && !is_flapping && crate::model::flapping::is_turn(from, to);
+            let begins = toggles && !is_flapping && crate::model::flapping::is_transition(from, to);
             is_flapping |= begins;
             edges.push(StatusEdge { second, from, to, flapping: begins.then_some(true) });
             from = to;

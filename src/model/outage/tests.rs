@@ -15,9 +15,9 @@ fn play(script: &str) -> (Option<Outage>, usize) {
         let (to, cause) = match step {
             't' => {
                 outage = outage.map(|outage: Outage| Outage {
-                    told_at: Some(at),
+                    reported_at: Some(at),
                     incident: Some(7),
-                    look_at: None,
+                    evaluate_at: None,
                     ..outage
                 });
                 continue;
@@ -73,7 +73,7 @@ fn a_failing_service_hides_its_dependents(
 fn an_outage_becomes_its_own_after_a_recheck() {
     let at = Timestamp::from_ms;
     let behind = play("d").0.unwrap().unreachable(at(30));
-    assert_eq!((behind.unreachable_since, behind.look_at), (Some(at(10)), Some(at(30))));
+    assert_eq!((behind.unreachable_since, behind.evaluate_at), (Some(at(10)), Some(at(30))));
     let asked = behind.mark_recheck_requested(at(40), at(90));
     assert_eq!(
         (asked.unreachable_since, asked.asked_at, asked.held_until),
@@ -81,7 +81,7 @@ fn an_outage_becomes_its_own_after_a_recheck() {
     );
     assert_eq!(asked.keep_unreachable(at(30)), behind, "what it depends on went away again");
     let own = asked.become_own_outage(at(50));
-    assert_eq!((own.unreachable_since, own.began_at, own.look_at), (None, at(50), Some(at(50))));
+    assert_eq!((own.unreachable_since, own.began_at, own.evaluate_at), (None, at(50), Some(at(50))));
     assert_eq!((own.asked_at, own.held_until), (None, None));
     let change = StatusChange { service: 5, at: at(60), from: Down, to: Up, cause: ChangeCause::Votes };
     assert_eq!(Outage::follow(Some(asked), 1, &change).outage, None, "it came back with what it depends on");
@@ -154,7 +154,7 @@ proptest! {
         let flapping = script.chars().rfind(|step| matches!(step, 'F' | 'S')) == Some('F');
         let last = script.chars().rfind(|step| "dgu".contains(*step));
         if let Some(outage) = outage {
-            prop_assert!(outage.look_at.is_some() || outage.told_at.is_some());
+            prop_assert!(outage.evaluate_at.is_some() || outage.reported_at.is_some());
             prop_assert!(outage.recovered_at.is_none() || !outage.is_unreported());
             prop_assert!(outage.recovered_at.is_none() || outage.incident.is_some());
             prop_assert_eq!(outage.is_flapping, flapping);
@@ -207,11 +207,11 @@ fn the_first_edge_of_each_kind_is_recorded(#[case] script: &str, #[case] expecte
 fn a_service_that_flaps_is_down_since_its_last_edge(
     #[case] script: &str,
     #[case] since: Option<i64>,
-    #[case] look_at: Option<i64>,
+    #[case] evaluate_at: Option<i64>,
 ) {
     let outage = play(script).0.unwrap();
     let ms = |at: Option<Timestamp>| at.map(Timestamp::ms);
-    assert_eq!((ms(outage.down_since), ms(outage.look_at)), (since, look_at));
+    assert_eq!((ms(outage.down_since), ms(outage.evaluate_at)), (since, evaluate_at));
     assert_eq!(outage.is_undecided(), since.is_some() || outage.is_unreported());
 }
 
@@ -220,8 +220,8 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
 #[test]
 fn a_recovery_while_flapping_is_undone_when_the_service_goes_down() {
     let at = Timestamp::from_ms;
-    let harmless = Outage { told_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
+    let harmless = Outage { reported_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
     let change = StatusChange { service: 5, at: at(90), from: Up, to: Down, cause: ChangeCause::Votes };
     let down = Outage::follow(Some(harmless), 1, &change).outage.unwrap();
-    assert_eq!((down.recovered_at, down.told_at, down.down_since), (None, None, Some(at(90))));
+    assert_eq!((down.recovered_at, down.reported_at, down.down_since), (None, None, Some(at(90))));
 }

@@ -48,7 +48,11 @@ pub struct IncidentSimulation<'a> {
 impl IncidentSimulation<'_> {
     /// The incidents that these changes would have opened in the range, in the order of their opening.
     #[must_use]
-    pub fn incidents(&self, told: &[ReplayedChange], range: TimeRange) -> Vec<HypotheticalIncident> {
+    pub fn incidents(
+        &self,
+        status_changes: &[ReplayedChange],
+        range: TimeRange,
+    ) -> Vec<HypotheticalIncident> {
         let kind = match self.known.status {
             MeasuredStatus::Down => Some(OutageKind::Down),
             MeasuredStatus::Degraded => Some(OutageKind::Degraded),
@@ -56,15 +60,15 @@ impl IncidentSimulation<'_> {
         };
         let since = self.known.since.unwrap_or(range.from);
         let begun = kind.map(|kind| Outage::begun(NO_ORGANISATION, self.service, kind, since));
-        let mut course =
+        let mut follower =
             SimulationProgress { case: self, outage: begun, open: None, over: Vec::new(), now: range.from };
-        for ReplayedChange { change, known_at } in told {
-            course.pass(*known_at);
-            course.outage = Outage::follow(course.outage, NO_ORGANISATION, change).outage;
+        for ReplayedChange { change, known_at } in status_changes {
+            follower.pass(*known_at);
+            follower.outage = Outage::follow(follower.outage, NO_ORGANISATION, change).outage;
         }
-        course.pass(range.to);
-        course.over.extend(course.open);
-        course.over
+        follower.pass(range.to);
+        follower.over.extend(follower.open);
+        follower.over
     }
 
     /// The end of a window of this kind that is open at `at`; the end of time if it has none.
@@ -88,7 +92,9 @@ impl SimulationProgress<'_> {
     /// Carries out decisions that are due before `until`.
     fn pass(&mut self, until: Timestamp) {
         while let Some(outage) = self.outage {
-            let Some(at) = outage.look_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };
+            let Some(at) = outage.evaluate_at.map(|at| at.max(self.now)).filter(|at| *at < until) else {
+                break;
+            };
             self.now = at;
             self.outage =
                 if outage.is_undecided() { Some(self.decide_outage(outage)) } else { self.settle(outage) };
@@ -101,7 +107,7 @@ impl SimulationProgress<'_> {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
             Some(until) if outage.is_unreported() => return outage.unreachable(until),
-            Some(until) => return Outage { look_at: Some(until), ..outage },
+            Some(until) => return Outage { evaluate_at: Some(until), ..outage },
             None if outage.is_unreachable() => return outage.become_own_outage(self.now),
             None => {}
         }
@@ -114,8 +120,10 @@ impl SimulationProgress<'_> {
         };
         let judged = outage.judged(self.case.rules, self.now);
         match judged.decide(circumstances, self.now) {
-            OutageDecision::Wait(look_at) => Outage { look_at: look_at.max(held_back_until), ..outage },
-            OutageDecision::Tell(severity) => {
+            OutageDecision::Wait(evaluate_at) => {
+                Outage { evaluate_at: evaluate_at.max(held_back_until), ..outage }
+            }
+            OutageDecision::Notify(severity) => {
                 let started_at = self.case.rules.map_or(judged.began_at, |rules| judged.started_at(rules));
                 let opened_at = self.now;
                 let new = HypotheticalIncident { severity, started_at, opened_at, resolved_at: None };
@@ -128,10 +136,12 @@ impl SimulationProgress<'_> {
 
     /// Resolves the incident of an outage that is over, once the recovery has lasted.
     fn settle(&mut self, outage: Outage) -> Option<Outage> {
-        let Some(recovered_at) = outage.recovered_at else { return Some(Outage { look_at: None, ..outage }) };
+        let Some(recovered_at) = outage.recovered_at else {
+            return Some(Outage { evaluate_at: None, ..outage });
+        };
         let resolves_at = self.case.rules.and_then(|rules| rules.resolves_at(recovered_at));
         if resolves_at.is_none_or(|at| self.now < at) {
-            return Some(Outage { look_at: resolves_at, ..outage });
+            return Some(Outage { evaluate_at: resolves_at, ..outage });
         }
         let resolved = |open: HypotheticalIncident| HypotheticalIncident {
             resolved_at: Some(recovered_at.max(open.started_at)),

@@ -105,9 +105,9 @@ impl<'a> RecordedLocation<'a> {
             self.begun += 1;
         }
         let next = self.seen.get(self.begun).map(RecordedCheck::began_at);
-        let last = self.begun.checked_sub(1).filter(|place| self.holds(*place, now));
-        match last.and_then(|place| self.seen.get(place)) {
-            Some(seen) => RecordedAnswer::Saw(self.look(seen, now)),
+        let last = self.begun.checked_sub(1).filter(|index| self.holds(*index, now));
+        match last.and_then(|index| self.seen.get(index)) {
+            Some(seen) => RecordedAnswer::Saw(self.replay_check(seen, now)),
             None => RecordedAnswer::Nothing(next),
         }
     }
@@ -130,8 +130,8 @@ impl<'a> RecordedLocation<'a> {
 
     /// The start of its first result that started at `from` or later.
     pub(super) fn first_since(&self, from: Timestamp) -> Option<Timestamp> {
-        let place = self.seen.partition_point(|seen| seen.began_at() < from);
-        self.seen.get(place).map(RecordedCheck::began_at)
+        let index = self.seen.partition_point(|seen| seen.began_at() < from);
+        self.seen.get(index).map(RecordedCheck::began_at)
     }
 
     /// Drops results from before `since`.
@@ -139,16 +139,16 @@ impl<'a> RecordedLocation<'a> {
         self.since = since;
     }
 
-    fn holds(&self, place: usize, now: Timestamp) -> bool {
-        self.seen[place].began_at() >= self.since && now < self.until(place)
+    fn holds(&self, index: usize, now: Timestamp) -> bool {
+        self.seen[index].began_at() >= self.since && now < self.until(index)
     }
 
     /// The end of the time for which a result is valid.
-    fn until(&self, place: usize) -> Timestamp {
-        let began_at = self.seen[place].began_at();
-        let interval_ms = self.interval_ms_at(place);
-        let expected = self.seen[place].checked_at.plus_ms(interval_ms + interval_ms / 2);
-        match self.seen.get(place + 1).map(RecordedCheck::began_at) {
+    fn until(&self, index: usize) -> Timestamp {
+        let began_at = self.seen[index].began_at();
+        let interval_ms = self.interval_ms_at(index);
+        let expected = self.seen[index].checked_at.plus_ms(interval_ms + interval_ms / 2);
+        match self.seen.get(index + 1).map(RecordedCheck::began_at) {
             Some(next) if next <= expected => next,
             // The first result that was due did not come.
             _ => began_at.plus_ms(interval_ms),
@@ -156,8 +156,8 @@ impl<'a> RecordedLocation<'a> {
     }
 
     /// The interval around a result: that of the present settings, or the usual one there if that is longer.
-    fn interval_ms_at(&self, place: usize) -> i64 {
-        let around = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 2).min(self.seen.len());
+    fn interval_ms_at(&self, index: usize) -> i64 {
+        let around = index.saturating_sub(NEIGHBOURS)..(index + NEIGHBOURS + 2).min(self.seen.len());
         let mut waits: [i64; 2 * NEIGHBOURS + 1] = [0; 2 * NEIGHBOURS + 1];
         let mut count = 0;
         for (wait, pair) in waits.iter_mut().zip(self.seen[around].windows(2)) {
@@ -170,7 +170,7 @@ impl<'a> RecordedLocation<'a> {
         usual.max(self.rhythm.interval_ms)
     }
 
-    fn look(&self, seen: &RecordedCheck, now: Timestamp) -> ReplayedCheck {
+    fn replay_check(&self, seen: &RecordedCheck, now: Timestamp) -> ReplayedCheck {
         let decides = seen.attempt <= 1 || Self::is_decided(seen, now);
         let (began_at, took_ms) = if decides {
             let is_this_one = seen.checked_at >= now.plus_ms(-SLACK_MS);

@@ -16,11 +16,11 @@ use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::{CheckAttempt, WatchEffect, WatchMemory, WatchPlan, WatchState};
 
 /// Maximum number of checks of one replay: half a minute between two checks of ten locations for two months.
-const LOOKS_MAX: u64 = 2_000_000;
+const CHECKS_MAX: u64 = 2_000_000;
 
 /// The period would take too long to go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more than {LOOKS_MAX} looks")]
+#[error("more than {CHECKS_MAX} looks")]
 pub struct ReplayLimitExceeded;
 
 /// A moment from which on earlier results do not count: a pause starts, the target changes.
@@ -71,7 +71,7 @@ pub struct ReplayedChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayOutcome {
     /// Its changes in the order in which they would have been recorded, those of flapping among them.
-    pub told: Vec<ReplayedChange>,
+    pub status_changes: Vec<ReplayedChange>,
     /// The time until which results back the last status; `None` without any.
     pub measured_until: Option<Timestamp>,
 }
@@ -81,16 +81,16 @@ impl CheckReplay<'_> {
     pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
         let timeout_ms = self.plan.timeout_ms;
         let seen = self.seen.iter().copied();
-        let witnesses: Vec<RecordedLocation<'_>> =
+        let locations: Vec<RecordedLocation<'_>> =
             seen.map(|seen| RecordedLocation::new(seen, self.rhythm, timeout_ms)).collect();
         let mut stage = ReplayState {
             service: self.service,
-            running: vec![None; witnesses.len()],
-            back_at: vec![None; witnesses.len()],
-            witnesses,
+            running: vec![None; locations.len()],
+            back_at: vec![None; locations.len()],
+            locations,
             now: range.from,
-            haste_ms: self.plan.uncertain_interval_ms,
-            looks: 0,
+            fast_rechecks_ms: self.plan.uncertain_interval_ms,
+            checks: 0,
             done: ReplayOutcome::default(),
         };
         let mut watch = stage.open(&self.plan, self.known);
@@ -114,19 +114,19 @@ impl CheckReplay<'_> {
 struct RunningCheck {
     attempt: CheckAttempt,
     /// `None`: the check could not be made.
-    look: Option<ReplayedCheck>,
+    check: Option<ReplayedCheck>,
     ends_at: Timestamp,
 }
 
 struct ReplayState<'a> {
     service: ServiceKey,
-    witnesses: Vec<RecordedLocation<'a>>,
+    locations: Vec<RecordedLocation<'a>>,
     running: Vec<Option<RunningCheck>>,
     /// The time at which a location without a result checks again.
     back_at: Vec<Option<Timestamp>>,
     now: Timestamp,
-    haste_ms: i64,
-    looks: u64,
+    fast_rechecks_ms: i64,
+    checks: u64,
     done: ReplayOutcome,
 }
 
@@ -137,12 +137,12 @@ impl ReplayState<'_> {
             WatchMemory { status: known.status, status_since: known.since, ..WatchMemory::default() };
         let is_measured = known.status.verdict() != Verdict::Unknown;
         let now = self.now;
-        let vote = |(slot, witness): (usize, &RecordedLocation<'_>)| {
-            let status = witness.status_at(now)?;
+        let vote = |(slot, location): (usize, &RecordedLocation<'_>)| {
+            let status = location.status_at(now)?;
             Some((slot, LocationVote { status, checked_at: now }))
         };
         let votes: Vec<(usize, LocationVote)> =
-            self.witnesses.iter().enumerate().filter(|_| is_measured).filter_map(vote).collect();
+            self.locations.iter().enumerate().filter(|_| is_measured).filter_map(vote).collect();
         if votes.is_empty() {
             return self.begin_at_next_result(plan, memory, Timestamp::from_ms(i64::MAX));
         }
@@ -157,7 +157,7 @@ impl ReplayState<'_> {
         latest: Timestamp,
     ) -> WatchState {
         let now = self.now;
-        let first = self.witnesses.iter().filter_map(|witness| witness.first_since(now)).min();
+        let first = self.locations.iter().filter_map(|location| location.first_since(now)).min();
         self.now = first.map_or(now, |first| first.min(latest)).max(now);
         self.begin(plan, memory)
     }
@@ -172,8 +172,8 @@ impl ReplayState<'_> {
     fn forget(&mut self) {
         self.running.fill(None);
         self.back_at.fill(None);
-        for witness in &mut self.witnesses {
-            witness.forget_before(self.now);
+        for location in &mut self.locations {
+            location.forget_before(self.now);
         }
     }
 
@@ -190,7 +190,7 @@ impl ReplayState<'_> {
                 let effects = watch.wake(self.now);
                 self.carry_out(watch, effects);
             }
-            if self.looks > LOOKS_MAX {
+            if self.checks > CHECKS_MAX {
                 return Err(ReplayLimitExceeded);
             }
         }
@@ -201,13 +201,13 @@ impl ReplayState<'_> {
     /// Ends the checks whose time has come.
     fn finish(&mut self, watch: &mut WatchState) {
         for slot in 0..self.running.len() {
-            let Some(RunningCheck { attempt, look, .. }) =
+            let Some(RunningCheck { attempt, check, .. }) =
                 self.running[slot].take_if(|running| running.ends_at <= self.now)
             else {
                 continue;
             };
-            let (began_at, outcome) = match look {
-                Some(look) => (look.began_at, CheckOutcome::Measured(measurement(look))),
+            let (began_at, outcome) = match check {
+                Some(check) => (check.began_at, CheckOutcome::Measured(measurement(check))),
                 None => (self.now, CheckOutcome::Unmeasured(LocalFault::QueueFull)),
             };
             let effects = watch.finish(attempt, began_at, outcome, self.now);
@@ -219,7 +219,7 @@ impl ReplayState<'_> {
     fn bring_back(&mut self, watch: &mut WatchState) {
         for slot in 0..self.back_at.len() {
             if self.back_at[slot].take_if(|at| *at <= self.now).is_some() {
-                watch.hasten(slot, self.now);
+                watch.check_early(slot, self.now);
             }
         }
     }
@@ -227,39 +227,41 @@ impl ReplayState<'_> {
     fn carry_out(&mut self, watch: &mut WatchState, effects: Vec<WatchEffect>) {
         for effect in effects {
             match effect {
-                WatchEffect::Run(attempt) => self.look(attempt),
-                WatchEffect::Hasten(slot) => watch.hasten(slot, self.now),
+                WatchEffect::Run(attempt) => self.start_check(attempt),
+                WatchEffect::CheckEarly(slot) => watch.check_early(slot, self.now),
                 WatchEffect::Change(change) => {
                     let MeasuredStatusChange { at, from, to, cause } = change;
                     let change = StatusChange { service: self.service, at, from, to, cause };
-                    self.done.told.push(ReplayedChange { change, known_at: self.now });
+                    self.done.status_changes.push(ReplayedChange { change, known_at: self.now });
                 }
                 WatchEffect::Record(_)
                 | WatchEffect::Missed(_)
                 | WatchEffect::Opinion(_)
-                | WatchEffect::Urge(_) => {}
+                | WatchEffect::RequestRecheck(_) => {}
             }
         }
     }
 
-    fn look(&mut self, attempt: CheckAttempt) {
-        self.looks += 1;
-        let answer = self.witnesses[attempt.slot].ask(self.now);
+    fn start_check(&mut self, attempt: CheckAttempt) {
+        self.checks += 1;
+        let answer = self.locations[attempt.slot].ask(self.now);
         let running = match answer {
-            RecordedAnswer::Saw(look) => RunningCheck { attempt, look: Some(look), ends_at: look.ended_at },
+            RecordedAnswer::Saw(check) => {
+                RunningCheck { attempt, check: Some(check), ends_at: check.ended_at }
+            }
             RecordedAnswer::Nothing(back_at) => {
                 // The watch adds this delay to a hastened check.
-                self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.haste_ms));
-                RunningCheck { attempt, look: None, ends_at: self.now }
+                self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.fast_rechecks_ms));
+                RunningCheck { attempt, check: None, ends_at: self.now }
             }
         };
         self.running[attempt.slot] = Some(running);
     }
 }
 
-fn measurement(look: ReplayedCheck) -> Measurement {
+fn measurement(check: ReplayedCheck) -> Measurement {
     Measurement {
-        status: look.status,
+        status: check.status,
         response_time: None,
         timings: PhaseTimings::default(),
         status_code: None,

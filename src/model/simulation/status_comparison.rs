@@ -38,6 +38,6 @@ pub fn compare(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -
 
 fn verdict_at(changes: &[StatusChange], at: Timestamp) -> Verdict {
     let begun = changes.partition_point(|change| change.at <= at);
-    let last = begun.checked_sub(1).and_then(|place| changes.get(place));
+    let last = begun.checked_sub(1).and_then(|index| changes.get(index));
     last.map_or(MeasuredStatus::Unknown, |change| change.to).verdict()
 }

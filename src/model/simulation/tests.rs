@@ -86,7 +86,7 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
     let seen = results.iter().map(Vec::as_slice).collect();
     let known = PriorStatus::default();
     let replay = CheckReplay { service: 1, plan, rhythm, seen, known, breaks: &[] };
-    let events = replay.run(range).unwrap().told;
+    let events = replay.run(range).unwrap().status_changes;
     let incidents =
         IncidentSimulation { service: 1, known, rules: Some(&rules), windows }.incidents(&events, range);
     let second = |at: Timestamp| at.ms_since(START).div_euclid(SECOND_MS);
@@ -164,7 +164,7 @@ fn a_history_break_resets_the_verdict() {
         known: PriorStatus { status: MeasuredStatus::Up, since: Some(at(-60)) },
         breaks: &breaks,
     };
-    let events = replay.run(TimeRange { from: START, to: at(18) }).unwrap().told;
+    let events = replay.run(TimeRange { from: START, to: at(18) }).unwrap().status_changes;
     let steps: Vec<_> = events.iter().map(|event| (event.change.to, event.change.cause)).collect();
     let (votes, paused) = (ChangeCause::Votes, ChangeCause::Paused);
     let expected =

@@ -101,9 +101,9 @@ pub struct BusinessHoursError;
 /// The text that the database keeps: `mon,tue 09:00-17:00;sat 10:00-12:00`.
 impl fmt::Display for BusinessHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, WeeklyHours { days, from, to }) in self.0.iter().enumerate() {
+        for (index, WeeklyHours { days, from, to }) in self.0.iter().enumerate() {
             let days: Vec<&str> = days.iter().map(|day| day.as_str()).collect();
-            write!(f, "{}{} {from}-{to}", if place > 0 { ";" } else { "" }, days.join(","))?;
+            write!(f, "{}{} {from}-{to}", if index > 0 { ";" } else { "" }, days.join(","))?;
         }
         Ok(())
     }
@@ -170,8 +170,8 @@ impl BusinessHours {
 /// The day of the week of a day since 1970.
 fn weekday(day: i64) -> DayOfWeek {
     // The first of January 1970 was a Thursday.
-    let place = usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default();
-    DayOfWeek::ALL[place]
+    let index = usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default();
+    DayOfWeek::ALL[index]
 }
 
 /// A range in stretches with a constant offset, each with its offset from UTC in milliseconds.

@@ -59,8 +59,8 @@ mod tests {
     /// The results, by their seconds, that are new; results further apart than 90 s leave a gap.
     fn new_results(seconds: &[i64]) -> Vec<i64> {
         let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
-        let is_news = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);
-        seconds.iter().filter(is_news).copied().collect()
+        let is_new = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);
+        seconds.iter().filter(is_new).copied().collect()
     }
 
     #[rstest::rstest]

@@ -19,22 +19,22 @@ use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::RecoveryProgress;
 
 /// Intervals for which locations check more often after the last change of a vote.
-pub(super) const HURRY_INTERVALS: i64 = 2;
+pub(super) const FAST_RECHECK_INTERVALS: i64 = 2;
 
 /// The votes on one service, and the verdict.
 #[derive(Clone, Debug)]
 pub struct Consensus {
-    voices: Box<[LocationStance]>,
+    location_states: Box<[LocationVoteState]>,
     /// Of locations that are not known yet.
     absent: Box<[AbsentVote]>,
-    course: StatusTracker,
+    tracker: StatusTracker,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
     /// True after a start before which a due check was not made, until the first result.
     was_interrupted: bool,
     uncertain_until: Timestamp,
     /// `None` while nothing is wrong.
-    unrest: Option<Box<OutageTracker>>,
+    outage_tracker: Option<Box<OutageTracker>>,
     interval_ms: i64,
     coverage_ms: i64,
     rules: StatusRules,
@@ -42,7 +42,7 @@ pub struct Consensus {
 
 /// The state of one location.
 #[derive(Clone, Copy, Debug, Default)]
-struct LocationStance {
+struct LocationVoteState {
     vote: Option<LocationVote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
@@ -50,7 +50,7 @@ struct LocationStance {
     blind_since: Option<Timestamp>,
 }
 
-impl LocationStance {
+impl LocationVoteState {
     /// The vote, if it is fresh and was not cast before the location became blind.
     fn fresh_vote(&self, now: Timestamp, interval_ms: i64) -> Option<LocationVote> {
         let is_void = |vote: &LocationVote| self.blind_since.is_some_and(|since| vote.checked_at <= since);
@@ -80,8 +80,8 @@ impl Consensus {
         let known = votes.iter().map(|(_, vote)| vote.checked_at);
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
-            voices: vec![LocationStance::default(); plan.locations.len()].into(),
-            course: StatusTracker::new(line, flapping, plan.rules.flapping),
+            location_states: vec![LocationVoteState::default(); plan.locations.len()].into(),
+            tracker: StatusTracker::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
             // Locations that are not known yet may have made checks meanwhile.
             was_interrupted: source == MemorySource::EndedProcess
@@ -90,18 +90,18 @@ impl Consensus {
             last_result_at,
             absent: absent.into(),
             uncertain_until: now,
-            unrest: None,
+            outage_tracker: None,
             interval_ms: plan.interval_ms,
             coverage_ms: plan.coverage_ms(),
             rules: plan.rules,
         };
         if let Some(recovery) = recovery {
             consensus.verdict = Verdict::Down;
-            consensus.unrest().recovery = recovery;
+            consensus.outage_tracker().recovery = recovery;
         }
-        for (place, vote) in votes {
-            if let Some(voice) = consensus.voices.get_mut(place) {
-                voice.vote = Some(vote);
+        for (slot, vote) in votes {
+            if let Some(state) = consensus.location_states.get_mut(slot) {
+                state.vote = Some(vote);
             }
         }
         let mut effects = changes.into_iter().map(WatchEffect::Change).collect();
@@ -124,22 +124,25 @@ impl Consensus {
 
     /// Returns true if the newest vote of a location was cast at `since` or later.
     #[must_use]
-    pub fn has_looked_since(&self, slot: usize, since: Timestamp) -> bool {
-        self.voices.get(slot).and_then(|voice| voice.vote).is_some_and(|vote| vote.checked_at >= since)
+    pub fn has_checked_since(&self, slot: usize, since: Timestamp) -> bool {
+        self.location_states
+            .get(slot)
+            .and_then(|state| state.vote)
+            .is_some_and(|vote| vote.checked_at >= since)
     }
 
     /// Returns the time until which locations check more often: as long as votes disagree or a recovery is counted,
     /// for two intervals after the last change of a vote. A time in the past when there is no need.
     #[must_use]
-    pub fn hurry_until(&self, now: Timestamp) -> Timestamp {
+    pub fn fast_rechecks_until(&self, now: Timestamp) -> Timestamp {
         if self.is_recovering() || !self.is_unanimous(now) { self.uncertain_until } else { now }
     }
 
     /// Takes in a bad attempt that is going to be retried; returns true if that is news: the vote of its location and
     /// the verdict were better until now.
-    pub fn note_bad_attempt(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
-        let Some(vote) = self.voices.get(place).map(|voice| voice.vote) else { return false };
-        let is_first = self.note_look(place, status, at);
+    pub fn note_bad_attempt(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
+        let Some(vote) = self.location_states.get(slot).map(|state| state.vote) else { return false };
+        let is_first = self.note_check(slot, status, at);
         let is_better_believed = self.verdict.as_check().is_some_and(|believed| believed < status);
         is_first && is_better_believed && vote.is_none_or(|vote| vote.status < status)
     }
@@ -147,39 +150,39 @@ impl Consensus {
     /// Takes in the vote of a location. [`Self::judge_vote`] follows.
     pub fn take_vote(
         &mut self,
-        place: usize,
+        slot: usize,
         vote: LocationVote,
         now: Timestamp,
         effects: &mut Vec<WatchEffect>,
     ) -> ConfirmationNeed {
         self.note_gap(vote.checked_at, effects);
-        self.note_opinion(place, vote.status, now, effects);
-        self.note_look(place, vote.status, vote.checked_at);
-        let before = self.voices[place].vote.replace(vote).map(|before| before.status);
+        self.note_opinion(slot, vote.status, now, effects);
+        self.note_check(slot, vote.status, vote.checked_at);
+        let before = self.location_states[slot].vote.replace(vote).map(|before| before.status);
         self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
         self.was_interrupted = false;
         if self.verdict == Verdict::Down {
-            self.count_recovery(place, vote, before, now);
+            self.count_recovery(slot, vote, before, now);
         }
         let contradicts = self.verdict.as_check().is_some_and(|believed| believed != vote.status);
-        let is_news = before != Some(vote.status);
-        if is_news && (before.is_some() || contradicts) {
-            self.uncertain_until = now.plus_ms(HURRY_INTERVALS * self.interval_ms);
+        let has_changed = before != Some(vote.status);
+        if has_changed && (before.is_some() || contradicts) {
+            self.uncertain_until = now.plus_ms(FAST_RECHECK_INTERVALS * self.interval_ms);
         }
-        if is_news && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
+        if has_changed && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
     }
 
     /// Sets whether the votes of a location count; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
-        if let Some(voice) = self.voices.get_mut(slot) {
-            voice.is_set_aside = is_set_aside;
+        if let Some(state) = self.location_states.get_mut(slot) {
+            state.is_set_aside = is_set_aside;
         }
     }
 
     /// Sets the time until which results of a location do not count.
     pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
-        if let Some(voice) = self.voices.get_mut(slot) {
-            voice.blind_since = since;
+        if let Some(state) = self.location_states.get_mut(slot) {
+            state.blind_since = since;
         }
     }
 
@@ -188,41 +191,44 @@ impl Consensus {
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let seen_ms = jump_ms.min(0);
         let absent = self.absent.iter_mut().map(|absent| &mut absent.vote);
-        for vote in self.voices.iter_mut().filter_map(|voice| voice.vote.as_mut()).chain(absent) {
+        for vote in self.location_states.iter_mut().filter_map(|state| state.vote.as_mut()).chain(absent) {
             vote.checked_at = vote.checked_at.plus_ms(seen_ms);
         }
         self.last_result_at = self.last_result_at.map(|at| at.plus_ms(seen_ms));
         self.uncertain_until = self.uncertain_until.plus_ms(jump_ms);
-        if let Some(unrest) = &mut self.unrest {
-            unrest.shift(seen_ms);
+        if let Some(outage_tracker) = &mut self.outage_tracker {
+            outage_tracker.shift(seen_ms);
         }
-        if jump_ms < 0 { self.course.set_back(jump_ms, now) } else { Vec::new() }
+        if jump_ms < 0 { self.tracker.set_back(jump_ms, now) } else { Vec::new() }
     }
 
     /// Ends the watch: earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
-        (self.verdict, self.unrest) = (Verdict::Unknown, None);
-        effects.extend(self.course.end(cause, now).map(WatchEffect::Change));
+        (self.verdict, self.outage_tracker) = (Verdict::Unknown, None);
+        effects.extend(self.tracker.end(cause, now).map(WatchEffect::Change));
         effects
     }
 
     /// Returns the memory from which a successor continues.
     #[must_use]
     pub fn memory(&self) -> WatchMemory {
-        let votes =
-            self.voices.iter().enumerate().filter_map(|(place, voice)| voice.vote.map(|vote| (place, vote)));
-        let line = self.course.line();
-        let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
+        let votes = self
+            .location_states
+            .iter()
+            .enumerate()
+            .filter_map(|(slot, state)| state.vote.map(|vote| (slot, vote)));
+        let line = self.tracker.line();
+        let outage_tracker = self.outage_tracker.as_ref().filter(|_| self.verdict == Verdict::Down);
         WatchMemory {
             last_checked_at: None,
             votes: votes.collect(),
             absent: self.absent.to_vec(),
             status: line.status(),
             status_since: line.since(),
-            flapping: self.course.flapping(),
-            recovery: unrest.map(|unrest| unrest.recovery),
+            flapping: self.tracker.flapping(),
+            recovery: outage_tracker.map(|outage_tracker| outage_tracker.recovery),
             source: MemorySource::SameProcess,
         }
     }
@@ -234,14 +240,14 @@ impl Consensus {
             self.note_gap(now, effects);
             self.decide(now, now);
             if self.verdict == Verdict::Unknown {
-                let stale = self.course.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, now);
+                let stale = self.tracker.change_to(MeasuredStatus::Unknown, ChangeCause::Stale, now);
                 effects.extend(stale.map(WatchEffect::Change));
             }
         } else {
             self.decide(now, now);
             self.record_verdict(now, now, effects);
         }
-        effects.extend(self.course.settle(now).map(WatchEffect::Change));
+        effects.extend(self.tracker.settle(now).map(WatchEffect::Change));
     }
 
     /// Draws the conclusion from a vote that was cast at `at`.
@@ -253,11 +259,11 @@ impl Consensus {
     /// Reports the verdict, if it has changed. A worse one starts at the first bad attempt, before it was confirmed.
     fn record_verdict(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let to = MeasuredStatus::from(self.verdict);
-        if to == self.course.status() {
+        if to == self.tracker.status() {
             return;
         }
         let at = if self.is_worse(to) { self.worsened_at(at, now) } else { at };
-        effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(WatchEffect::Change));
+        effects.extend(self.tracker.change_to(to, ChangeCause::Votes, at).map(WatchEffect::Change));
     }
 
     /// Reaches a verdict after an event at `at`; returns the end of the outage that this ends.
@@ -265,12 +271,16 @@ impl Consensus {
         let before = self.verdict;
         self.verdict = self.rules.quorum.judge(self.fresh_votes(now));
         if before == Verdict::Down && self.verdict != Verdict::Down {
-            let recovery = self.unrest.as_ref().map(|unrest| unrest.recovery).unwrap_or_default();
+            let recovery = self
+                .outage_tracker
+                .as_ref()
+                .map(|outage_tracker| outage_tracker.recovery)
+                .unwrap_or_default();
             self.verdict = recovery.verdict(self.verdict, self.rules.recovery_checks);
             self.drop_outage_tracker();
             return recovery.since().filter(|_| self.verdict.as_check().is_some()).map(|since| since.min(at));
         } else if self.verdict == Verdict::Down && before != Verdict::Down {
-            self.unrest().recovery = RecoveryProgress::after(at);
+            self.outage_tracker().recovery = RecoveryProgress::after(at);
         }
         None
     }
@@ -278,51 +288,52 @@ impl Consensus {
     /// Counts a result towards the end of the outage; that of a suspect does not count.
     fn count_recovery(
         &mut self,
-        place: usize,
+        slot: usize,
         vote: LocationVote,
         before: Option<CheckStatus>,
         now: Timestamp,
     ) {
-        if self.voices[place].is_set_aside && self.has_others(now) {
+        if self.location_states[slot].is_set_aside && self.has_others(now) {
             return;
         }
         if vote.status == CheckStatus::Down {
             let was_better = before.is_some_and(|before| before != CheckStatus::Down);
             let counts = was_better || self.rules.quorum.judge(self.fresh_votes(now)) == Verdict::Down;
-            self.unrest().recovery.take_bad(vote.checked_at, counts);
+            self.outage_tracker().recovery.take_bad(vote.checked_at, counts);
         } else {
-            self.unrest().recovery.take_good(vote.checked_at);
+            self.outage_tracker().recovery.take_good(vote.checked_at);
         }
     }
 
     fn is_recovering(&self) -> bool {
-        let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
-        unrest.is_some_and(|unrest| unrest.recovery.has_begun())
+        let outage_tracker = self.outage_tracker.as_ref().filter(|_| self.verdict == Verdict::Down);
+        outage_tracker.is_some_and(|outage_tracker| outage_tracker.recovery.has_begun())
     }
 
     /// Records since when a location sees trouble; returns true if that starts with this check.
-    fn note_look(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
-        if status == CheckStatus::Up && self.unrest.is_none() {
+    fn note_check(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
+        if status == CheckStatus::Up && self.outage_tracker.is_none() {
             return false;
         }
-        let before = self.voices[place].vote;
-        let begins = self.unrest().note(place, status, at, before);
+        let before = self.location_states[slot].vote;
+        let begins = self.outage_tracker().note(slot, status, at, before);
         self.drop_outage_tracker();
         begins
     }
 
-    fn unrest(&mut self) -> &mut OutageTracker {
-        let locations = self.voices.len();
-        self.unrest.get_or_insert_with(|| Box::new(OutageTracker::new(locations)))
+    fn outage_tracker(&mut self) -> &mut OutageTracker {
+        let locations = self.location_states.len();
+        self.outage_tracker.get_or_insert_with(|| Box::new(OutageTracker::new(locations)))
     }
 
     fn drop_outage_tracker(&mut self) {
-        self.unrest.take_if(|unrest| self.verdict != Verdict::Down && unrest.is_over());
+        self.outage_tracker
+            .take_if(|outage_tracker| self.verdict != Verdict::Down && outage_tracker.is_over());
     }
 
     /// True if the present status is better than this one, or none.
     fn is_worse(&self, to: MeasuredStatus) -> bool {
-        let present = self.course.status().verdict().as_check();
+        let present = self.tracker.status().verdict().as_check();
         to.verdict()
             .as_check()
             .is_some_and(|to| to != CheckStatus::Up && present.is_none_or(|from| from < to))
@@ -331,29 +342,27 @@ impl Consensus {
     /// Returns the start of the trouble that a vote cast at `at` has confirmed.
     fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
-        let says_so = |voice: &&LocationStance| voice.vote.is_some_and(|vote| vote.status >= level);
-        let voices = self.counting(now).filter(move |(_, voice)| says_so(voice));
-        let runs = voices.filter_map(|(place, voice)| {
-            let known = self.unrest.as_ref().and_then(|unrest| unrest.run(place, level));
-            known.or_else(|| voice.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
+        let says_so = |state: &&LocationVoteState| state.vote.is_some_and(|vote| vote.status >= level);
+        let location_states = self.counting(now).filter(move |(_, state)| says_so(state));
+        let runs = location_states.filter_map(|(slot, state)| {
+            let known =
+                self.outage_tracker.as_ref().and_then(|outage_tracker| outage_tracker.run(slot, level));
+            known.or_else(|| state.vote.map(|vote| TroubleStreak::at(vote.checked_at)))
         });
         beginning(runs).map_or(at, |since| since.min(at))
     }
 
-    fn note_opinion(
-        &self,
-        place: usize,
-        status: CheckStatus,
-        now: Timestamp,
-        effects: &mut Vec<WatchEffect>,
-    ) {
-        let others =
-            self.voices.iter().enumerate().filter(|(other, voice)| *other != place && !voice.is_set_aside);
-        let others = others.filter_map(|(_, voice)| voice.fresh_vote(now, self.interval_ms));
+    fn note_opinion(&self, slot: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<WatchEffect>) {
+        let others = self
+            .location_states
+            .iter()
+            .enumerate()
+            .filter(|(other, state)| *other != slot && !state.is_set_aside);
+        let others = others.filter_map(|(_, state)| state.fresh_vote(now, self.interval_ms));
         let believed = majority(others.map(|vote| vote.status));
         if believed != Verdict::Unknown {
             let contradicts = status == CheckStatus::Down && believed == Verdict::Up;
-            effects.push(WatchEffect::Opinion(LocationOpinion { slot: place, contradicts }));
+            effects.push(WatchEffect::Opinion(LocationOpinion { slot, contradicts }));
         }
     }
 
@@ -365,7 +374,7 @@ impl Consensus {
 
     /// The votes that count.
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
-        let known = self.counting(now).filter_map(|(_, voice)| voice.vote);
+        let known = self.counting(now).filter_map(|(_, state)| state.vote);
         known.chain(self.fresh_absent(now)).map(|vote| vote.status)
     }
 
@@ -376,18 +385,18 @@ impl Consensus {
 
     /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a
     /// vote.
-    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationStance)> + Clone {
+    fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationVoteState)> + Clone {
         let interval_ms = self.interval_ms;
-        let fresh = self.voices.iter().enumerate();
-        let fresh = fresh.filter(move |(_, voice)| voice.fresh_vote(now, interval_ms).is_some());
-        let has_others = self.voices.iter().any(|voice| voice.is_set_aside) && self.has_others(now);
-        fresh.filter(move |(_, voice)| !(has_others && voice.is_set_aside))
+        let fresh = self.location_states.iter().enumerate();
+        let fresh = fresh.filter(move |(_, state)| state.fresh_vote(now, interval_ms).is_some());
+        let has_others = self.location_states.iter().any(|state| state.is_set_aside) && self.has_others(now);
+        fresh.filter(move |(_, state)| !(has_others && state.is_set_aside))
     }
 
     /// Returns true if any location that is not set aside has a vote.
     fn has_others(&self, now: Timestamp) -> bool {
-        let is_fresh = |voice: &LocationStance| voice.fresh_vote(now, self.interval_ms).is_some();
-        let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));
+        let is_fresh = |state: &LocationVoteState| state.fresh_vote(now, self.interval_ms).is_some();
+        let known = self.location_states.iter().any(|state| !state.is_set_aside && is_fresh(state));
         known || self.fresh_absent(now).next().is_some()
     }
 
@@ -399,24 +408,24 @@ impl Consensus {
     /// Returns true if no vote counts, because the locations with recent votes are blind.
     fn is_blind(&self, now: Timestamp) -> bool {
         let has_voted =
-            |voice: &LocationStance| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
-        self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
+            |state: &LocationVoteState| state.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
+        self.location_states.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
     }
 
     /// If no result came for longer than one may take, the time since the first one that was due has no data; if all
     /// are blind, as soon as one was due.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<WatchEffect>) {
-        let is_measured = self.course.status().verdict() != Verdict::Unknown;
+        let is_measured = self.tracker.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {
             return;
         };
         let has_missed = now.ms_since(last) >= self.interval_ms;
         if self.is_overdue(now) || (has_missed && self.is_blind(now)) {
             let blind_since = last.plus_ms(self.interval_ms);
-            if let Some(unrest) = &mut self.unrest {
-                unrest.forget_before(blind_since);
+            if let Some(outage_tracker) = &mut self.outage_tracker {
+                outage_tracker.forget_before(blind_since);
             }
-            let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
+            let gap = self.tracker.change_to(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
             effects.extend(gap.map(WatchEffect::Change));
         }
     }

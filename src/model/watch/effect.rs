@@ -18,9 +18,9 @@ pub enum WatchEffect {
     /// A location has an opinion on a service that others check too.
     Opinion(LocationOpinion),
     /// A location that keeps its own schedule is to check now, or more often.
-    Urge(RecheckRequest),
+    RequestRecheck(RecheckRequest),
     /// The location at this place would check sooner, if the recheck budget allows (`WatchState::hasten`).
-    Hasten(usize),
+    CheckEarly(usize),
 }
 
 /// An attempt to be made.
@@ -62,9 +62,9 @@ pub struct RecheckRequest {
     /// Index of the location in the plan.
     pub slot: usize,
     /// It is to check at once instead of at its next due time.
-    pub look_now: bool,
+    pub check_now: bool,
     /// It is to check more often until then; a time in the past ends that.
-    pub hurry_until: Timestamp,
+    pub fast_rechecks_until: Timestamp,
 }
 
 /// A location's result, compared with those of the others.

@@ -21,7 +21,7 @@ use crate::model::history::ChangeCause;
 use crate::model::status_line::MeasuredStatusChange;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::arrivals::ResultArrivals;
-use crate::model::watch::consensus::HURRY_INTERVALS;
+use crate::model::watch::consensus::FAST_RECHECK_INTERVALS;
 pub use crate::model::watch::consensus::{ConfirmationNeed, Consensus};
 pub use crate::model::watch::effect::{
     ArrivalOutcome, CheckAttempt, FinishedCheck, LocationOpinion, RecheckRequest, WatchEffect,
@@ -33,9 +33,9 @@ pub use crate::model::watch::recovery::RecoveryProgress;
 pub use crate::model::watch::round::{AttemptEnd, AttemptStart, CheckRound};
 
 /// Duration of fast rechecks, in milliseconds; then an uncertain state is checked five times as often as usual.
-const HASTE_MS: i64 = 120_000;
+const FAST_RECHECKS_MS: i64 = 120_000;
 /// The time from one start of fast rechecks to the next while locations never agree in between, in milliseconds.
-const HASTE_AGAIN_MS: i64 = 600_000;
+const FAST_RECHECKS_AGAIN_MS: i64 = 600_000;
 /// The time after which a silent target makes the other locations check again, in milliseconds: a target that is
 /// always slow is not checked more often for it.
 const SILENCE_AGAIN_MS: i64 = 600_000;
@@ -53,9 +53,9 @@ pub struct WatchState {
     /// watch when they fall silent.
     next_judgement: Option<Timestamp>,
     /// The end of the fast rechecks that was last sent to them.
-    told_hurry_until: Timestamp,
+    announced_fast_until: Timestamp,
     /// Start of the last fast rechecks.
-    haste_since: Timestamp,
+    fast_since: Timestamp,
     /// Time at which the other locations checked because of a silent target.
     silence_noted_at: Timestamp,
 }
@@ -69,26 +69,26 @@ impl WatchState {
         let is_handed_over = source == MemorySource::OtherProcess;
         let resumed = memory.resume(Some(&plan), now);
         let is_new = resumed.votes.is_empty();
-        let last_look = |slot| {
-            let vote = resumed.votes.iter().find(|(place, _)| *place == slot);
+        let last_check = |slot| {
+            let vote = resumed.votes.iter().find(|(voting_slot, _)| *voting_slot == slot);
             vote.map(|(_, vote)| vote.checked_at)
         };
         let round = |(slot, location): (usize, &PlannedLocation)| match location.round {
             RoundKeeper::Location => None,
             RoundKeeper::Watch if is_new => Some(CheckRound::starting_at(&plan, slot, now)),
             RoundKeeper::Watch => {
-                let round = CheckRound::resumed(&plan, slot, last_look(slot), now);
-                Some(if is_handed_over { round.with_catch_up(last_look(slot), now) } else { round })
+                let round = CheckRound::resumed(&plan, slot, last_check(slot), now);
+                Some(if is_handed_over { round.with_catch_up(last_check(slot), now) } else { round })
             }
         };
         let rounds: Box<[Option<CheckRound>]> = plan.locations.iter().enumerate().map(round).collect();
-        let is_kept_elsewhere = rounds.is_empty() || rounds.iter().any(Option::is_none);
-        let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
-        let arrivals = arrivals.map(|slot| ResultArrivals::after(last_look(slot))).collect();
-        let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
+        let is_kept_remotely = rounds.is_empty() || rounds.iter().any(Option::is_none);
+        let arrivals = (0..rounds.len()).filter(|_| is_kept_remotely);
+        let arrivals = arrivals.map(|slot| ResultArrivals::after(last_check(slot))).collect();
+        let next_judgement = is_kept_remotely.then(|| now.plus_ms(plan.interval_ms));
         let (consensus, effects) = Consensus::begin(&plan, resumed, source, now);
-        let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
-        let told_hurry_until = now;
+        let fast_since = now.plus_ms(-FAST_RECHECKS_AGAIN_MS);
+        let announced_fast_until = now;
         let silence_noted_at = now.plus_ms(-SILENCE_AGAIN_MS);
         let watch = Self {
             plan,
@@ -96,8 +96,8 @@ impl WatchState {
             arrivals,
             consensus,
             next_judgement,
-            told_hurry_until,
-            haste_since,
+            announced_fast_until,
+            fast_since,
             silence_noted_at,
         };
         (watch, effects)
@@ -105,9 +105,9 @@ impl WatchState {
 
     /// Postpones the first check: many services were started at once. For a watch that has just started without
     /// votes.
-    pub fn look_first_at(&mut self, at: Timestamp) {
+    pub fn set_first_check(&mut self, at: Timestamp) {
         for round in self.rounds.iter_mut().flatten() {
-            round.look_first_at(at);
+            round.set_first_check(at);
         }
     }
 
@@ -182,8 +182,10 @@ impl WatchState {
             }
             AttemptEnd::Unmeasured => {
                 if self.rounds.len() > 1 {
-                    let hurry_until = self.consensus.hurry_until(now);
-                    self.rounds[slot].iter_mut().for_each(|round| round.hurry_until(hurry_until));
+                    let fast_rechecks_until = self.consensus.fast_rechecks_until(now);
+                    self.rounds[slot]
+                        .iter_mut()
+                        .for_each(|round| round.fast_rechecks_until(fast_rechecks_until));
                 }
                 self.plan_next(attempt, now, &mut effects);
             }
@@ -202,8 +204,8 @@ impl WatchState {
     /// its answer has no end. The other locations of this process check at once, so that their time-outs do not begin
     /// after this one's.
     pub fn note_silence(&mut self, slot: usize, since: Timestamp, now: Timestamp) {
-        let is_news = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
-        if is_news && self.verdict() == Verdict::Up {
+        let is_due = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
+        if is_due && self.verdict() == Verdict::Up {
             self.silence_noted_at = now;
             self.ask_others_here(slot, since, now);
         }
@@ -221,7 +223,7 @@ impl WatchState {
         if !arrivals.take(checked_at, self.plan.coverage_ms()) {
             return ArrivalOutcome::Nothing;
         }
-        if self.consensus.has_looked_since(slot, checked_at) || !self.plan.is_punctual(checked_at, now) {
+        if self.consensus.has_checked_since(slot, checked_at) || !self.plan.is_punctual(checked_at, now) {
             return ArrivalOutcome::Late;
         }
         let mut effects = Vec::new();
@@ -230,23 +232,23 @@ impl WatchState {
     }
 
     /// Handles a request of a remote engine to this location, which is the only one of its plan: check at once, and
-    /// more often for `hurry_ms`, which is two intervals at most.
+    /// more often for `fast_rechecks_ms`, which is two intervals at most.
     pub fn apply_recheck_request(
         &mut self,
-        look_now: bool,
-        hurry_ms: i64,
+        check_now: bool,
+        fast_rechecks_ms: i64,
         now: Timestamp,
     ) -> Vec<WatchEffect> {
-        let hurry_ms = hurry_ms.clamp(0, HURRY_INTERVALS * self.plan.interval_ms);
+        let fast_rechecks_ms = fast_rechecks_ms.clamp(0, FAST_RECHECK_INTERVALS * self.plan.interval_ms);
         let mut effects = Vec::new();
         let Some(Some(round)) = self.rounds.first_mut() else { return effects };
-        let was_calm = !round.is_hurried(now);
-        round.hurry_until(now.plus_ms(hurry_ms));
+        let was_calm = !round.is_fast(now);
+        round.fast_rechecks_until(now.plus_ms(fast_rechecks_ms));
         round.bring_forward(&self.plan, now);
-        if look_now {
-            round.look_now(now);
+        if check_now {
+            round.check_now(now);
         }
-        if hurry_ms > 0 {
+        if fast_rechecks_ms > 0 {
             self.begin_fast_recheck(was_calm, now);
             self.request_fast_recheck(0, now, &mut effects);
         }
@@ -255,20 +257,24 @@ impl WatchState {
 
     /// Checks from this location as soon as an uncertain state requires: the recheck budget allows it (see
     /// [`WatchEffect::Hasten`]).
-    pub fn hasten(&mut self, slot: usize, now: Timestamp) {
+    pub fn check_early(&mut self, slot: usize, now: Timestamp) {
         if let Some(Some(round)) = self.rounds.get_mut(slot) {
-            round.hasten(&self.plan, now);
+            round.check_early(&self.plan, now);
         }
     }
 
     /// Makes every location check at once, unless a check is running there.
     pub fn check_all_now(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
-        let hurry_until = self.told_hurry_until;
+        let fast_rechecks_until = self.announced_fast_until;
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             match round {
-                Some(round) => round.look_now(now),
-                None => effects.push(WatchEffect::Urge(RecheckRequest { slot, look_now: true, hurry_until })),
+                Some(round) => round.check_now(now),
+                None => effects.push(WatchEffect::RequestRecheck(RecheckRequest {
+                    slot,
+                    check_now: true,
+                    fast_rechecks_until,
+                })),
             }
         }
         effects
@@ -276,8 +282,8 @@ impl WatchState {
 
     /// Returns true if the newest vote of a location was cast at `since` or later.
     #[must_use]
-    pub fn has_looked_since(&self, slot: usize, since: Timestamp) -> bool {
-        self.consensus.has_looked_since(slot, since)
+    pub fn has_checked_since(&self, slot: usize, since: Timestamp) -> bool {
+        self.consensus.has_checked_since(slot, since)
     }
 
     /// Sets whether the votes of a location count; see `model::suspicion`.
@@ -307,8 +313,8 @@ impl WatchState {
         // Times of results are moved back, but not ahead, as in the consensus.
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.shift(jump_ms.min(0)));
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
-        self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
-        self.haste_since = self.haste_since.plus_ms(jump_ms);
+        self.announced_fast_until = self.announced_fast_until.plus_ms(jump_ms);
+        self.fast_since = self.fast_since.plus_ms(jump_ms);
         self.silence_noted_at = self.silence_noted_at.plus_ms(jump_ms);
         self.consensus.shift(jump_ms, now)
     }
@@ -327,49 +333,53 @@ impl WatchState {
     /// Takes in a vote, draws the conclusion, and passes its consequences to the rounds.
     fn take_vote(
         &mut self,
-        place: usize,
+        voting_slot: usize,
         vote: LocationVote,
         now: Timestamp,
         effects: &mut Vec<WatchEffect>,
     ) {
-        let was_calm = self.consensus.hurry_until(now) <= now;
-        let confirmation = self.consensus.take_vote(place, vote, now, effects);
+        let was_calm = self.consensus.fast_rechecks_until(now) <= now;
+        let confirmation = self.consensus.take_vote(voting_slot, vote, now, effects);
         self.consensus.judge_vote(vote.checked_at, now, effects);
         // A single location cannot disagree with others; its fast rechecks are requested by a remote engine.
         if self.rounds.len() == 1 && self.plan.rules.recovery_checks == 1 {
             return;
         }
-        let hurry_until = self.consensus.hurry_until(now);
-        let is_hurry_news = hurry_until.max(now) != self.told_hurry_until.max(now);
-        if is_hurry_news && now < hurry_until {
+        let fast_rechecks_until = self.consensus.fast_rechecks_until(now);
+        let has_fast_changed = fast_rechecks_until.max(now) != self.announced_fast_until.max(now);
+        if has_fast_changed && now < fast_rechecks_until {
             self.begin_fast_recheck(was_calm, now);
         }
         for (slot, round) in self.rounds.iter_mut().enumerate() {
-            let is_asked = confirmation == ConfirmationNeed::AskOthers && slot != place;
-            let look_now = is_asked && !self.consensus.has_looked_since(slot, vote.checked_at);
+            let is_asked = confirmation == ConfirmationNeed::AskOthers && slot != voting_slot;
+            let check_now = is_asked && !self.consensus.has_checked_since(slot, vote.checked_at);
             match round {
                 Some(round) => {
-                    round.hurry_until(hurry_until);
-                    if look_now {
-                        round.look_now(now);
+                    round.fast_rechecks_until(fast_rechecks_until);
+                    if check_now {
+                        round.check_now(now);
                     }
                 }
-                None if look_now || is_hurry_news => {
-                    effects.push(WatchEffect::Urge(RecheckRequest { slot, look_now, hurry_until }));
+                None if check_now || has_fast_changed => {
+                    effects.push(WatchEffect::RequestRecheck(RecheckRequest {
+                        slot,
+                        check_now,
+                        fast_rechecks_until,
+                    }));
                 }
                 None => {}
             }
         }
-        self.told_hurry_until = hurry_until;
+        self.announced_fast_until = fast_rechecks_until;
     }
 
     /// Makes the other locations of this process check at once, so that the time-outs of one do not add to theirs.
     /// Remote ones are notified of finished checks only.
-    fn ask_others_here(&mut self, place: usize, since: Timestamp, now: Timestamp) {
+    fn ask_others_here(&mut self, voting_slot: usize, since: Timestamp, now: Timestamp) {
         for (slot, round) in self.rounds.iter_mut().enumerate() {
-            let has_looked = self.consensus.has_looked_since(slot, since);
-            if let Some(round) = round.as_mut().filter(|_| slot != place && !has_looked) {
-                round.look_now(now);
+            let has_checked = self.consensus.has_checked_since(slot, since);
+            if let Some(round) = round.as_mut().filter(|_| slot != voting_slot && !has_checked) {
+                round.check_now(now);
             }
         }
     }
@@ -382,17 +392,17 @@ impl WatchState {
 
     /// Starts fast rechecks when the state was certain before, and otherwise not too soon after the last ones.
     fn begin_fast_recheck(&mut self, was_calm: bool, now: Timestamp) {
-        if was_calm || now.ms_since(self.haste_since) >= HASTE_AGAIN_MS {
-            self.haste_since = now;
+        if was_calm || now.ms_since(self.fast_since) >= FAST_RECHECKS_AGAIN_MS {
+            self.fast_since = now;
         }
     }
 
     /// Requests recheck budget for a check every second, for a limited time.
     fn request_fast_recheck(&self, slot: usize, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let Some(Some(round)) = self.rounds.get(slot) else { return };
-        let is_hasty = round.is_hurried(now) && now.ms_since(self.haste_since) < HASTE_MS;
-        if is_hasty && round.can_hasten(&self.plan, now) {
-            effects.push(WatchEffect::Hasten(slot));
+        let is_fast = round.is_fast(now) && now.ms_since(self.fast_since) < FAST_RECHECKS_MS;
+        if is_fast && round.can_check_early(&self.plan, now) {
+            effects.push(WatchEffect::CheckEarly(slot));
         }
     }
 }

@@ -18,14 +18,14 @@ const TOGETHER_MS: i64 = 2_000;
 #[derive(Clone, Debug)]
 pub(super) struct OutageTracker {
     /// Of each location in the plan.
-    streaks: Box<[LocationTrouble]>,
+    streaks: Box<[LocationStreaks]>,
     /// Used while the verdict is down.
     pub(super) recovery: RecoveryProgress,
 }
 
 /// The recent results of a location.
 #[derive(Clone, Copy, Debug, Default)]
-struct LocationTrouble {
+struct LocationStreaks {
     /// Since when it is not up.
     troubled: Option<TroubleStreak>,
     /// Since when it is down.
@@ -52,7 +52,7 @@ impl OutageTracker {
     /// Nothing is remembered of any location.
     pub(super) fn new(locations: usize) -> Self {
         Self {
-            streaks: vec![LocationTrouble::default(); locations].into(),
+            streaks: vec![LocationStreaks::default(); locations].into(),
             recovery: RecoveryProgress::default(),
         }
     }
@@ -61,20 +61,20 @@ impl OutageTracker {
     /// is the first of its kind.
     pub(super) fn note(
         &mut self,
-        place: usize,
+        slot: usize,
         status: CheckStatus,
         at: Timestamp,
         before: Option<LocationVote>,
     ) -> bool {
-        let Some(streak) = self.streaks.get_mut(place) else { return false };
+        let Some(streak) = self.streaks.get_mut(slot) else { return false };
         let troubled = extended(&mut streak.troubled, CheckStatus::Degraded, status, (at, before));
         let down = extended(&mut streak.down, CheckStatus::Down, status, (at, before));
         troubled || down
     }
 
     /// Returns the run of a location whose status is at least `level`.
-    pub(super) fn run(&self, place: usize, level: CheckStatus) -> Option<TroubleStreak> {
-        let streak = self.streaks.get(place)?;
+    pub(super) fn run(&self, slot: usize, level: CheckStatus) -> Option<TroubleStreak> {
+        let streak = self.streaks.get(slot)?;
         if level == CheckStatus::Down { streak.down } else { streak.troubled }
     }
 

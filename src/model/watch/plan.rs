@@ -70,9 +70,9 @@ impl WatchPlan {
     /// continue meanwhile.
     #[must_use]
     pub fn was_interrupted(&self, last: Timestamp, now: Timestamp) -> bool {
-        let is_looked_elsewhere =
+        let is_checked_remotely =
             self.locations.iter().any(|location| location.round == RoundKeeper::Location);
-        !is_looked_elsewhere && now.ms_since(last) > self.interval_ms + GAP_SLACK_MS
+        !is_checked_remotely && now.ms_since(last) > self.interval_ms + GAP_SLACK_MS
     }
 
     /// Returns the time until which a result from `last` backs the status at that time, as of `now`: up to now while

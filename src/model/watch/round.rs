@@ -12,7 +12,7 @@ use crate::model::watch::plan::WatchPlan;
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
 const CATCH_UP_SPREAD_MS: i64 = 60_000;
 /// The factor by which a location checks more often in fast rechecks; a higher rate needs recheck budget.
-const HURRY_SPEED: i64 = 5;
+const FAST_RECHECK_SPEED: i64 = 5;
 /// A run that was due longer ago is missed.
 const MADE_UP_MS: i64 = 15_000;
 
@@ -25,7 +25,7 @@ pub struct CheckRound {
     /// The attempt that is under way.
     running: Option<CheckAttempt>,
     /// End of the fast rechecks.
-    hurry_until: Timestamp,
+    fast_rechecks_until: Timestamp,
 }
 
 /// The next start: a due run, or a further attempt of the running check.
@@ -67,16 +67,16 @@ impl CheckRound {
     #[must_use]
     pub fn starting_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
         let schedule = CheckSchedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
-        Self { slot, schedule, next: NextAttempt::run(at), running: None, hurry_until: at }
+        Self { slot, schedule, next: NextAttempt::run(at), running: None, fast_rechecks_until: at }
     }
 
-    /// A round that keeps its rhythm. If a run was due since `last_look` and the next one is far away, it checks
+    /// A round that keeps its rhythm. If a run was due since `last_check` and the next one is far away, it checks
     /// soon.
     #[must_use]
-    pub fn resumed(plan: &WatchPlan, slot: usize, last_look: Option<Timestamp>, now: Timestamp) -> Self {
+    pub fn resumed(plan: &WatchPlan, slot: usize, last_check: Option<Timestamp>, now: Timestamp) -> Self {
         let mut round = Self::starting_at(plan, slot, now);
         let due = round.schedule.next_after(now);
-        let has_missed = last_look.is_some_and(|last| round.schedule.runs_between(last, now) > 0);
+        let has_missed = last_check.is_some_and(|last| round.schedule.runs_between(last, now) > 0);
         let is_far = due.ms_since(now) > CATCH_UP_SPREAD_MS;
         let spread = i64::try_from(plan.hash % CATCH_UP_SPREAD_MS.unsigned_abs()).unwrap_or_default();
         round.next = NextAttempt::run(if has_missed && is_far { now.plus_ms(spread) } else { due });
@@ -85,9 +85,9 @@ impl CheckRound {
 
     /// The same round, which at once makes up for a run that was due a moment ago, while the watch was handed over.
     #[must_use]
-    pub fn with_catch_up(mut self, last_look: Option<Timestamp>, now: Timestamp) -> Self {
+    pub fn with_catch_up(mut self, last_check: Option<Timestamp>, now: Timestamp) -> Self {
         let due = self.schedule.latest(now);
-        let is_missed = last_look.is_some_and(|last| self.schedule.runs_between(last, now) > 0);
+        let is_missed = last_check.is_some_and(|last| self.schedule.runs_between(last, now) > 0);
         if is_missed && now.ms_since(due) <= MADE_UP_MS {
             self.next = NextAttempt { at: now, scheduled_at: due, attempt: 1 };
         }
@@ -95,7 +95,7 @@ impl CheckRound {
     }
 
     /// Postpones the first check.
-    pub fn look_first_at(&mut self, at: Timestamp) {
+    pub fn set_first_check(&mut self, at: Timestamp) {
         self.next = NextAttempt::run(at);
     }
 
@@ -148,48 +148,49 @@ impl CheckRound {
     /// Plans the run after a finished check. Returns the runs that were due during that check.
     pub fn plan_next(&mut self, plan: &WatchPlan, done: CheckAttempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
-        let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms(plan))) } else { due };
+        let at =
+            if now < self.fast_rechecks_until { due.min(now.plus_ms(fast_rechecks_ms(plan))) } else { due };
         self.next = NextAttempt::run(at);
         self.schedule.missed_by(done.scheduled_at, now)
     }
 
     /// Checks at once instead of at its due time, unless a check is running.
-    pub fn look_now(&mut self, now: Timestamp) {
+    pub fn check_now(&mut self, now: Timestamp) {
         if self.running.is_none() && self.next.attempt == 1 {
             self.next = NextAttempt::run(self.next.at.min(now));
         }
     }
 
     /// Checks more often until then; a time in the past ends this. The run that is already planned stays.
-    pub const fn hurry_until(&mut self, until: Timestamp) {
-        self.hurry_until = until;
+    pub const fn fast_rechecks_until(&mut self, until: Timestamp) {
+        self.fast_rechecks_until = until;
     }
 
     /// Returns true during fast rechecks.
     #[must_use]
-    pub fn is_hurried(&self, now: Timestamp) -> bool {
-        now < self.hurry_until
+    pub fn is_fast(&self, now: Timestamp) -> bool {
+        now < self.fast_rechecks_until
     }
 
     /// Returns true if it would check sooner with recheck budget than at the usual fast rate.
     #[must_use]
-    pub fn can_hasten(&self, plan: &WatchPlan, now: Timestamp) -> bool {
+    pub fn can_check_early(&self, plan: &WatchPlan, now: Timestamp) -> bool {
         self.running.is_none()
             && self.next.attempt == 1
             && now.plus_ms(plan.uncertain_interval_ms) < self.next.at
     }
 
     /// Brings the planned run as far forward as allowed.
-    pub fn hasten(&mut self, plan: &WatchPlan, now: Timestamp) {
-        if self.can_hasten(plan, now) {
+    pub fn check_early(&mut self, plan: &WatchPlan, now: Timestamp) {
+        if self.can_check_early(plan, now) {
             self.next = NextAttempt::run(now.plus_ms(plan.uncertain_interval_ms));
         }
     }
 
     /// Brings the planned run forward during fast rechecks, if no check is running.
     pub fn bring_forward(&mut self, plan: &WatchPlan, now: Timestamp) {
-        if now < self.hurry_until && self.running.is_none() && self.next.attempt == 1 {
-            self.next = NextAttempt::run(self.next.at.min(now.plus_ms(hurry_ms(plan))));
+        if now < self.fast_rechecks_until && self.running.is_none() && self.next.attempt == 1 {
+            self.next = NextAttempt::run(self.next.at.min(now.plus_ms(fast_rechecks_ms(plan))));
         }
     }
 
@@ -197,7 +198,7 @@ impl CheckRound {
     pub fn shift(&mut self, jump_ms: i64) {
         self.next.at = self.next.at.plus_ms(jump_ms);
         self.next.scheduled_at = self.next.scheduled_at.plus_ms(jump_ms);
-        self.hurry_until = self.hurry_until.plus_ms(jump_ms);
+        self.fast_rechecks_until = self.fast_rechecks_until.plus_ms(jump_ms);
         if let Some(attempt) = &mut self.running {
             attempt.scheduled_at = attempt.scheduled_at.plus_ms(jump_ms);
         }
@@ -205,8 +206,8 @@ impl CheckRound {
 }
 
 /// Milliseconds between two fast rechecks.
-fn hurry_ms(plan: &WatchPlan) -> i64 {
-    (plan.interval_ms / HURRY_SPEED).max(plan.uncertain_interval_ms)
+fn fast_rechecks_ms(plan: &WatchPlan) -> i64 {
+    (plan.interval_ms / FAST_RECHECK_SPEED).max(plan.uncertain_interval_ms)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ struct Model {
     met: u64,
     /// All past events, and the changes reported for them.
     happened: Vec<Entry>,
-    told: Vec<MeasuredStatusChange>,
+    status_changes: Vec<MeasuredStatusChange>,
 }
 
 impl Model {
@@ -67,7 +67,7 @@ impl Model {
             missed: 0,
             met: 0,
             happened: Vec::new(),
-            told: Vec::new(),
+            status_changes: Vec::new(),
         };
         model.take(effects);
         model
@@ -99,8 +99,8 @@ impl Model {
         assert!(self.watch.next_wake().is_none_or(|at| at > self.now), "nothing is overdue after a wake");
     }
 
-    fn finish(&mut self, place: usize, how: i16) {
-        let (attempt, began) = self.under_way.remove(place);
+    fn finish(&mut self, index: usize, how: i16) {
+        let (attempt, began) = self.under_way.remove(index);
         // No attempt takes longer than it may.
         let began = began.max(self.now.plus_ms(-self.plan.timeout_ms));
         let schedule = self.round(attempt.slot).schedule();
@@ -135,8 +135,8 @@ impl Model {
                 }
                 WatchEffect::Change(change) => self.take_change(change, last_before),
                 WatchEffect::Missed(runs) => self.missed += runs,
-                WatchEffect::Urge(urge) => panic!("every location is here: {urge:?}"),
-                WatchEffect::Hasten(slot) => self.watch.hasten(slot, self.now),
+                WatchEffect::RequestRecheck(request) => panic!("every location is here: {request:?}"),
+                WatchEffect::CheckEarly(slot) => self.watch.check_early(slot, self.now),
                 WatchEffect::Opinion(opinion) => assert!(opinion.slot < self.plan.locations.len()),
             }
         }
@@ -155,7 +155,7 @@ impl Model {
     }
 
     fn take_change(&mut self, change: MeasuredStatusChange, last_before: Option<Timestamp>) {
-        self.told.push(change);
+        self.status_changes.push(change);
         assert_eq!(change.from, self.status, "changes alternate");
         if change.cause.is_about_flapping() {
             return assert_eq!(change.from, change.to);
@@ -187,8 +187,8 @@ impl Model {
     fn due_and_started(&self) -> (u64, u64) {
         let schedules = self.watch.rounds.iter().flatten().map(CheckRound::schedule);
         let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
-        let in_phase = |(place, at): &&(usize, Timestamp)| {
-            let schedule = self.round(*place).schedule();
+        let in_phase = |(index, at): &&(usize, Timestamp)| {
+            let schedule = self.round(*index).schedule();
             schedule.latest(*at) == *at && *at > self.start
         };
         (due, self.started.iter().filter(in_phase).count() as u64)
@@ -256,7 +256,7 @@ proptest! {
         for step in steps {
             model.step(step);
         }
-        prop_assert_eq!(&model.told, &replay(&model.plan, &model.happened));
+        prop_assert_eq!(&model.status_changes, &replay(&model.plan, &model.happened));
     }
 
     /// Every due time is started, met by a running check, or counted as missed.

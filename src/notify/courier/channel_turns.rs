@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use crate::clock::Timestamp;
-use crate::model::notification::fair_share::OccupiedPlaces;
+use crate::model::notification::fair_share::OccupiedSlots;
 use crate::notify::circuit_breaker::CircuitBreaker;
 use crate::store::notifications::due::{MessageSelection, WantedMessages, due_channels};
 use crate::store::{MainError, Reader};
@@ -21,7 +21,7 @@ const UNREADABLE: usize = 1_000;
 pub(super) struct ChannelTurns {
     /// The channel after which the next poll starts; 0 = at the first one.
     behind: i64,
-    looks: usize,
+    rounds: usize,
     /// Channels that are skipped because their rows cannot be read.
     unreadable: HashSet<i64>,
 }
@@ -42,16 +42,16 @@ impl ChannelTurns {
         &mut self,
         reader: &Reader,
         now: Timestamp,
-        (circuits, places): (&mut HashMap<i64, CircuitBreaker>, &OccupiedPlaces),
+        (circuits, slots): (&mut HashMap<i64, CircuitBreaker>, &OccupiedSlots),
     ) -> Result<Vec<WantedMessages>, MainError> {
         let found = due_channels(reader, now, (self.behind, FOUND as u64)).await?;
         self.behind = found.get(FOUND - 1).map_or(0, |last| last.key);
-        self.looks = self.looks.wrapping_add(1);
+        self.rounds = self.rounds.wrapping_add(1);
         let wanted = found.into_iter().filter_map(|channel| {
             if self.unreadable.contains(&channel.key) {
                 return None;
             }
-            if !places.channel_has_room(channel.placed(), true) {
+            if !slots.channel_has_room(channel.placed(), true) {
                 return None;
             }
             let mut selection = MessageSelection::All;
@@ -64,12 +64,12 @@ impl ChannelTurns {
                     selection = MessageSelection::FirstTries;
                 }
             }
-            if !places.channel_has_room(channel.placed(), false) {
+            if !slots.channel_has_room(channel.placed(), false) {
                 selection = MessageSelection::Steps;
             }
             Some(WantedMessages { channel, selection, except: Vec::new() })
         });
-        Ok(take_turns(wanted.collect(), self.looks, |organisation| places.of_organisation(organisation)))
+        Ok(take_turns(wanted.collect(), self.rounds, |organisation| slots.of_organisation(organisation)))
     }
 }
 
@@ -77,7 +77,7 @@ impl ChannelTurns {
 /// fewest running attempts first. If an organisation has more, they rotate from poll to poll.
 fn take_turns(
     wanted: Vec<WantedMessages>,
-    looks: usize,
+    rounds: usize,
     under_way: impl Fn(i64) -> usize,
 ) -> Vec<WantedMessages> {
     let organisation = |wanted: &WantedMessages| wanted.channel.organisation;
@@ -88,7 +88,7 @@ fn take_turns(
     let mut queues: Vec<VecDeque<WantedMessages>> = queues.into_values().collect();
     queues.sort_by_key(|queue| queue.front().map(|first| under_way(organisation(first))));
     for queue in &mut queues {
-        let turned = looks % queue.len();
+        let turned = rounds % queue.len();
         queue.rotate_left(turned);
     }
     let mut taken = Vec::new();

@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::lifecycle::digests;
 use crate::model::notification::NotificationChannel;
 use crate::model::notification::delivery::{DeliveryOutcome, FaultOwner};
-use crate::model::notification::fair_share::{DueMessage, OccupiedPlaces, PLACES, choose_next};
+use crate::model::notification::fair_share::{DueMessage, OccupiedSlots, SLOTS, choose_next};
 use crate::notify::circuit_breaker::{ChannelSign, CircuitBreaker, FailureSource, TryPass};
 use crate::notify::courier::attempt::{Courier, FinishedTry, PlannedTry};
 use crate::notify::courier::channel_turns::{ChannelTurns, UnreadableMessages};
@@ -42,7 +42,7 @@ const LAST_TRY_MS: i64 = 60_000;
 pub(super) struct RunningDeliveries<'a> {
     courier: &'a Courier,
     circuits: HashMap<i64, CircuitBreaker>,
-    places: OccupiedPlaces,
+    slots: OccupiedSlots,
     turns: ChannelTurns,
     unreadable: UnreadableMessages,
     running: FuturesUnordered<LocalBoxFuture<'a, FinishedTry>>,
@@ -54,7 +54,7 @@ impl<'a> RunningDeliveries<'a> {
         Self {
             courier,
             circuits: HashMap::new(),
-            places: OccupiedPlaces::default(),
+            slots: OccupiedSlots::default(),
             turns: ChannelTurns::default(),
             unreadable: UnreadableMessages::default(),
             running: FuturesUnordered::new(),
@@ -63,15 +63,15 @@ impl<'a> RunningDeliveries<'a> {
 
     /// Starts the due attempts for which there is capacity. Returns true if there was one.
     pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {
-        if self.places.total() >= PLACES {
+        if self.slots.total() >= SLOTS {
             return Ok(false);
         }
         let now = self.courier.guard.now();
         let reader = self.courier.databases.main.reader();
-        let channels = self.turns.next(reader, now, (&mut self.circuits, &self.places)).await?;
+        let channels = self.turns.next(reader, now, (&mut self.circuits, &self.slots)).await?;
         let wanted = self.unreadable.without(channels);
         let mut due = due_messages(reader, now, (&wanted, READ)).await?;
-        due.retain(|message| !self.places.is_under_way(message));
+        due.retain(|message| !self.slots.is_under_way(message));
         let keys: Vec<i64> = each_once(due.iter().map(|message| message.channel)).into_iter().collect();
         let channels = notification_channels::readable_with_keys(reader, &keys).await?;
         let channels: HashMap<i64, NotificationChannel> =
@@ -98,8 +98,8 @@ impl<'a> RunningDeliveries<'a> {
         channels: &HashMap<i64, NotificationChannel>,
         now: Timestamp,
     ) -> Vec<(DueMessage, TryPass)> {
-        let Self { circuits, places, .. } = self;
-        choose_next(due, places, BEGIN, |message| {
+        let Self { circuits, slots, .. } = self;
+        choose_next(due, slots, BEGIN, |message| {
             let circuit = circuits.entry(message.channel).or_default();
             if let Some(channel) = channels.get(&message.channel) {
                 circuit.note_change(channel.updated_at);
@@ -129,9 +129,9 @@ impl<'a> RunningDeliveries<'a> {
         let order = self.order(&chosen).await?;
         let owners = each_once(channels.values().map(|channel| channel.organisation));
         let owners = organisations::ids(reader, &owners).await?;
-        let told = each_once(readable.values().filter_map(|delivery| delivery.contact));
-        let told: Vec<i64> = told.into_iter().collect();
-        let contacts = contacts::with_keys(reader, &told).await?;
+        let contact_keys = each_once(readable.values().filter_map(|delivery| delivery.contact));
+        let contact_keys: Vec<i64> = contact_keys.into_iter().collect();
+        let contacts = contacts::with_keys(reader, &contact_keys).await?;
         let addresses: HashMap<i64, String> =
             contacts.into_iter().map(|contact| (contact.key, contact.email)).collect();
         let mut has_begun = false;
@@ -176,7 +176,7 @@ impl<'a> RunningDeliveries<'a> {
     }
 
     fn give_back(&mut self, message: &DueMessage, pass: TryPass) {
-        self.places.release(message);
+        self.slots.release(message);
         if let Some(circuit) = self.circuits.get_mut(&message.channel) {
             circuit.give_back(pass);
         }
@@ -192,7 +192,7 @@ impl<'a> RunningDeliveries<'a> {
         let waiting = due.iter().filter(|message| {
             let channel = channels.get(&message.channel).filter(|channel| channel.is_enabled);
             channel.is_some_and(|channel| waits_for_digest(channel, message))
-                && !self.places.is_queued_behind(message)
+                && !self.slots.is_queued_behind(message)
         });
         let mut gathered = GatheredDigests::default();
         for channel in each_once(waiting.map(|message| message.channel)) {
@@ -212,7 +212,7 @@ impl<'a> RunningDeliveries<'a> {
     }
 
     async fn make_digest(&self, channel: &NotificationChannel, now: Timestamp) -> Result<bool, MainError> {
-        let busy: Vec<String> = self.places.subjects(channel.key).map(ToOwned::to_owned).collect();
+        let busy: Vec<String> = self.slots.subjects(channel.key).map(ToOwned::to_owned).collect();
         let transaction = self.courier.databases.main.begin().await?;
         let has_made_one = digests::gather(&transaction, channel, &busy, now).await?;
         transaction.commit().await?;
@@ -264,7 +264,7 @@ impl<'a> RunningDeliveries<'a> {
             writes += 1;
         }
         for done in &done {
-            self.places.release(&done.message);
+            self.slots.release(&done.message);
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl<'a> RunningDeliveries<'a> {
         let Some(now) = self.courier.guard.trusted_now() else { return Ok(()) };
         let main = &self.courier.databases.main;
         let mut expired = expired_messages(main.reader(), (now, now.plus_ms(-LAST_TRY_MS)), GIVE_UP).await?;
-        expired.retain(|message| !self.places.is_under_way(message));
+        expired.retain(|message| !self.slots.is_under_way(message));
         if expired.is_empty() {
             return Ok(());
         }

@@ -209,8 +209,8 @@ fn cells(service: &ServiceFacts, at: i64) -> Option<[String; 7]> {
 }
 
 fn html(message: &NotificationMessage) -> Option<String> {
-    let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
-    let rows = told.iter().filter_map(|service| cells(service, message.at));
+    let reported = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::reported_services);
+    let rows = reported.iter().filter_map(|service| cells(service, message.at));
     let page = HtmlMail {
         headline: message.headline(),
         lines: message.text().lines().collect(),

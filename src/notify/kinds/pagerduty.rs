@@ -80,16 +80,16 @@ fn action(message: &NotificationMessage) -> &'static str {
 fn payload(message: &NotificationMessage) -> Value {
     let details = facts(message).into_iter().map(|fact| (fact.label.to_owned(), Value::from(fact.text)));
     let text = ("Message".to_owned(), Value::from(cut(message.text(), TEXT_LENGTH)));
-    let told = message.incident().map(|incident| {
-        let told = incident.told_services();
-        ("services".to_owned(), Value::from(services(&told[..told.len().min(SERVICES_MAX)])))
+    let reported = message.incident().map(|incident| {
+        let reported = incident.reported_services();
+        ("services".to_owned(), Value::from(services(&reported[..reported.len().min(SERVICES_MAX)])))
     });
     json!({
         "summary": cut(&one_line(&message.headline()), SUMMARY_LENGTH),
         "source": message.organisation,
         "severity": severity(message),
         "timestamp": Timestamp::from_ms(message.at).to_string(),
-        "custom_details": Value::Object(std::iter::once(text).chain(details).chain(told).collect()),
+        "custom_details": Value::Object(std::iter::once(text).chain(details).chain(reported).collect()),
     })
 }
 

@@ -67,8 +67,8 @@ pub(super) fn facts(message: &NotificationMessage) -> Vec<SummaryFact> {
 
 /// Returns the failure reasons of the message's services, one line each: those that have not recovered first.
 pub(super) fn reasons(message: &NotificationMessage) -> impl Iterator<Item = String> {
-    let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
-    let of = move |are_recovered: bool| told.iter().filter(move |one| one.is_recovered == are_recovered);
+    let reported = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::reported_services);
+    let of = move |are_recovered: bool| reported.iter().filter(move |one| one.is_recovered == are_recovered);
     let at = message.at;
     of(false).chain(of(true)).filter_map(move |service| {
         let evidence = service.evidence.as_deref()?;

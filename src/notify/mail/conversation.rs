@@ -171,9 +171,9 @@ mod tests {
     };
 
     /// The result of reading data that a server sends before it closes.
-    async fn reply_to(said: &[u8]) -> Result<SmtpReply, NoReply> {
+    async fn reply_to(answer: &[u8]) -> Result<SmtpReply, NoReply> {
         let (client, mut server) = duplex(1_024 * 1_024);
-        server.write_all(said).await.unwrap();
+        server.write_all(answer).await.unwrap();
         drop(server);
         SmtpConversation::new(client).hear(LONG).await
     }
@@ -187,9 +187,9 @@ mod tests {
     #[case::many_lines(&["250-x\r\n".repeat(119), "250 x\r\n".into()].concat(), 250, &["x"; 120])]
     #[case::a_long_line(&format!("250-{LONG_WORD}\r\n250 SIZE\r\n"), 250, &[LONG_WORD, "SIZE"])]
     #[tokio::test]
-    async fn a_reply_is_read(#[case] said: &str, #[case] code: u16, #[case] lines: &[&str]) {
+    async fn a_reply_is_read(#[case] answer: &str, #[case] code: u16, #[case] lines: &[&str]) {
         let expected = SmtpReply { code, lines: lines.iter().map(ToString::to_string).collect() };
-        assert_eq!(reply_to(said.as_bytes()).await, Ok(expected));
+        assert_eq!(reply_to(answer.as_bytes()).await, Ok(expected));
     }
 
     #[rstest]
@@ -200,8 +200,8 @@ mod tests {
     #[case::an_endless_line(&format!("2{}", "5".repeat(100_000)), NoReply::Nonsense("This is no SMTP server"))]
     #[case::an_endless_reply(&"250-x\r\n".repeat(5_000), NoReply::Nonsense("The server's answer has no end"))]
     #[tokio::test]
-    async fn failed_replies_are_classified(#[case] said: &str, #[case] expected: NoReply) {
-        assert_eq!(reply_to(said.as_bytes()).await, Err(expected));
+    async fn failed_replies_are_classified(#[case] answer: &str, #[case] expected: NoReply) {
+        assert_eq!(reply_to(answer.as_bytes()).await, Err(expected));
     }
 
     #[tokio::test(start_paused = true)]

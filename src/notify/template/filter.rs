@@ -143,7 +143,7 @@ pub(super) fn truncate<'v>(
     if text.chars().nth(most).is_none() {
         return Ok(text);
     }
-    let kept = text.chars().take(most.saturating_sub(1));
+    let shortened = text.chars().take(most.saturating_sub(1));
     let ellipsis = (most > 0).then_some(ELLIPSIS);
-    Ok(Cow::Owned(kept.chain(ellipsis).collect()))
+    Ok(Cow::Owned(shortened.chain(ellipsis).collect()))
 }

@@ -80,7 +80,7 @@ enum LexerMode {
 pub(super) struct TemplateLexer<'t> {
     source: &'t str,
     offset: usize,
-    place: LexerMode,
+    mode: LexerMode,
     /// The byte offset of the present tag.
     opened_at: usize,
 }
@@ -88,13 +88,13 @@ pub(super) struct TemplateLexer<'t> {
 impl<'t> TemplateLexer<'t> {
     /// Creates a lexer at the start of a template.
     pub(super) const fn new(source: &'t str) -> Self {
-        Self { source, offset: 0, place: LexerMode::Text { is_trimmed: false }, opened_at: 0 }
+        Self { source, offset: 0, mode: LexerMode::Text { is_trimmed: false }, opened_at: 0 }
     }
 
     /// Returns the next token; [`TokenKind::End`] repeatedly at the end.
     pub(super) fn next_token(&mut self) -> Result<TemplateToken<'t>, TemplateFault> {
         loop {
-            let token = match self.place {
+            let token = match self.mode {
                 LexerMode::Text { is_trimmed } => self.read_text(is_trimmed)?,
                 LexerMode::Output => Some(self.read_in_tag("-}}", "}}", TokenKind::OutputEnd)?),
                 LexerMode::Tag => Some(self.read_in_tag("-%}", "%}", TokenKind::TagEnd)?),
@@ -120,7 +120,7 @@ impl<'t> TemplateLexer<'t> {
             return self.open_tag();
         }
         self.offset += length;
-        self.place = LexerMode::Text { is_trimmed: false };
+        self.mode = LexerMode::Text { is_trimmed: false };
         let mut text = &rest[..length];
         if rest[length..].get(2..).is_some_and(|tag| tag.starts_with('-')) {
             text = text.trim_end();
@@ -138,13 +138,13 @@ impl<'t> TemplateLexer<'t> {
             let length = comment.find("#}").ok_or(TemplateFault { offset: start, problem: unclosed })?;
             let is_trimmed = comment[..length].ends_with('-');
             self.offset += 2 + length + 2;
-            self.place = LexerMode::Text { is_trimmed };
+            self.mode = LexerMode::Text { is_trimmed };
             return Ok(None);
         }
         let is_output = rest.starts_with("{{");
         self.opened_at = start;
         self.offset += if rest[2..].starts_with('-') { 3 } else { 2 };
-        self.place = if is_output { LexerMode::Output } else { LexerMode::Tag };
+        self.mode = if is_output { LexerMode::Output } else { LexerMode::Tag };
         let kind = if is_output { TokenKind::OutputStart } else { TokenKind::TagStart };
         Ok(Some(TemplateToken { offset: start, kind }))
     }
@@ -160,14 +160,14 @@ impl<'t> TemplateLexer<'t> {
         let (offset, rest) = (self.offset, self.rest());
         let Some(first) = rest.chars().next() else {
             let (opening, closing) =
-                if self.place == LexerMode::Output { ("this `{{`", "`}}`") } else { ("this `{%`", "`%}`") };
+                if self.mode == LexerMode::Output { ("this `{{`", "`}}`") } else { ("this `{%`", "`%}`") };
             let problem = TemplateProblem::Unclosed { opening, closing };
             return Err(TemplateFault { offset: self.opened_at, problem });
         };
         for (ending, is_trimmed) in [(trimming_end, true), (end, false)] {
             if rest.starts_with(ending) {
                 self.offset += ending.len();
-                self.place = LexerMode::Text { is_trimmed };
+                self.mode = LexerMode::Text { is_trimmed };
                 return Ok(TemplateToken { offset, kind: end_kind });
             }
         }

@@ -20,7 +20,7 @@ use crate::egress::DATAGRAM_MAX_BYTES;
 const RESEND_AFTER: Duration = Duration::from_secs(1);
 
 /// Time limit of the second question, without EDNS, after an empty answer.
-const SECOND_LOOK: Duration = Duration::from_millis(500);
+const SECOND_ANSWER_WAIT: Duration = Duration::from_millis(500);
 
 /// Asks `server` until it answers. `source` is the local address, when one is configured.
 ///
@@ -40,10 +40,10 @@ pub(super) async fn exchange(
     let message = loop {
         let is_extended = bytes.len() != question.plain_bytes().len();
         match timeout(patience, receive(question, &socket)).await {
-            Ok(heard) => {
-                match heard? {
+            Ok(answer) => {
+                match answer? {
                     DnsResponse::Answer(message) if is_extended && !is_refusal(&message) => {
-                        break second_look(question, &socket, *message).await?;
+                        break second_answer(question, &socket, *message).await?;
                     }
                     DnsResponse::Answer(message) if has_refused || !is_refusal(&message) => break *message,
                     DnsResponse::Unreadable if has_refused => return Err(io::ErrorKind::InvalidData.into()),
@@ -67,12 +67,12 @@ pub(super) async fn exchange(
 }
 
 /// Returns the answer to a question with EDNS, or the better one without.
-async fn second_look(question: &DnsQuestion, socket: &UdpSocket, first: Message) -> io::Result<Message> {
+async fn second_answer(question: &DnsQuestion, socket: &UdpSocket, first: Message) -> io::Result<Message> {
     if !may_miss_edns(&first) || first.metadata.truncation {
         return Ok(first);
     }
     socket.send(question.plain_bytes()).await?;
-    Ok(match timeout(SECOND_LOOK, receive(question, socket)).await {
+    Ok(match timeout(SECOND_ANSWER_WAIT, receive(question, socket)).await {
         Ok(Ok(DnsResponse::Answer(second))) if !second.answers.is_empty() => *second,
         _ => first,
     })
@@ -94,8 +94,8 @@ async fn receive(question: &DnsQuestion, socket: &UdpSocket) -> io::Result<DnsRe
     let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
     loop {
         let length = socket.recv(&mut datagram).await?;
-        if let Some(heard) = question.answer_in(&datagram[..length]) {
-            return Ok(heard);
+        if let Some(answer) = question.answer_in(&datagram[..length]) {
+            return Ok(answer);
         }
     }
 }

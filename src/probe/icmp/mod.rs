@@ -48,8 +48,8 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// An error of the operating system; echo requests may not be permitted.
 pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
     let family = if to.is_ipv4() { AddressFamily::V4 } else { AddressFamily::V6 };
-    let lane = pinger.lane(family)?;
-    let _ = lane.send(to).await?.round_trip().await;
+    let socket = pinger.socket(family)?;
+    let _ = socket.send(to).await?.round_trip().await;
     Ok(())
 }
 

@@ -21,13 +21,13 @@ use super::socket::IcmpSocket;
 pub(crate) struct Pinger {
     source: Option<IpAddr>,
     pace: PacketPacer,
-    lanes: Mutex<HashMap<(Id, AddressFamily), OpenSocket>>,
+    sockets: Mutex<HashMap<(Id, AddressFamily), OpenSocket>>,
 }
 
 /// A socket and the task that reads it.
 #[derive(Debug)]
 struct OpenSocket {
-    lane: Arc<IcmpSocket>,
+    socket: Arc<IcmpSocket>,
     listener: AbortHandle,
 }
 
@@ -35,7 +35,7 @@ impl Pinger {
     /// Creates a pinger without opening sockets: a location without ICMP checks needs no privilege. `source` is the local
     /// address of requests of its family.
     pub(crate) fn new(source: Option<IpAddr>) -> Self {
-        Self { source, pace: PacketPacer::new(), lanes: Mutex::default() }
+        Self { source, pace: PacketPacer::new(), sockets: Mutex::default() }
     }
 
     pub(super) const fn pace(&self) -> &PacketPacer {
@@ -43,29 +43,29 @@ impl Pinger {
     }
 
     /// Returns the current runtime's socket for a family. A failure is not cached: it may be temporary.
-    pub(super) fn lane(&self, family: AddressFamily) -> io::Result<Arc<IcmpSocket>> {
+    pub(super) fn socket(&self, family: AddressFamily) -> io::Result<Arc<IcmpSocket>> {
         let runtime = Handle::current();
         let key = (runtime.id(), family);
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = lanes.get(&key) {
-            return Ok(Arc::clone(&open.lane));
+        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = sockets.get(&key) {
+            return Ok(Arc::clone(&open.socket));
         }
         // Remove the sockets of runtimes that have ended.
-        lanes.retain(|_, open| !open.listener.is_finished());
+        sockets.retain(|_, open| !open.listener.is_finished());
         let source = self.source.filter(|source| source.is_ipv4() == (family == AddressFamily::V4));
-        let lane = Arc::new(IcmpSocket::open(family, source)?);
-        let reader = Arc::clone(&lane);
+        let socket = Arc::new(IcmpSocket::open(family, source)?);
+        let reader = Arc::clone(&socket);
         let listener = runtime.spawn(async move { reader.listen().await }).abort_handle();
-        let open = OpenSocket { lane: Arc::clone(&lane), listener };
-        lanes.insert(key, open);
-        Ok(lane)
+        let open = OpenSocket { socket: Arc::clone(&socket), listener };
+        sockets.insert(key, open);
+        Ok(socket)
     }
 }
 
 impl Drop for Pinger {
     fn drop(&mut self) {
-        let lanes = self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for open in lanes.values() {
+        let sockets = self.sockets.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for open in sockets.values() {
             open.listener.abort();
         }
     }

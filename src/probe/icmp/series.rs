@@ -83,7 +83,7 @@ pub(super) async fn run(
         IpAddr::V4(_) => AddressFamily::V4,
         IpAddr::V6(_) => AddressFamily::V6,
     };
-    let lane = pinger.lane(family).map_err(|error| unsent(&error))?;
+    let socket = pinger.socket(family).map_err(|error| unsent(&error))?;
     let mut series = EchoSeries::default();
     let mut missing: Vec<ExpectedReply<'_>> = Vec::new();
     let mut last_sent = Instant::now();
@@ -94,7 +94,7 @@ pub(super) async fn run(
             break;
         }
         last_sent = Instant::now();
-        let mut expected = lane.send(SocketAddr::new(address, 0)).await.map_err(|error| unsent(&error))?;
+        let mut expected = socket.send(SocketAddr::new(address, 0)).await.map_err(|error| unsent(&error))?;
         series.sent += 1;
         match timeout_at(deadline.min(last_sent + SPACING), expected.round_trip()).await {
             Ok(round_trip) => series.note(round_trip),

@@ -48,7 +48,7 @@ struct PendingEcho {
 /// The expected reply to one request; dropping it ends the expectation.
 #[derive(Debug)]
 pub(super) struct ExpectedReply<'a> {
-    lane: &'a IcmpSocket,
+    socket: &'a IcmpSocket,
     token: u64,
     round_trip: oneshot::Receiver<Duration>,
 }
@@ -107,7 +107,7 @@ impl IcmpSocket {
             token: u64::from_ne_bytes(random()?),
         };
         let (reply, round_trip) = oneshot::channel();
-        let expected = ExpectedReply { lane: self, token: echo.token, round_trip };
+        let expected = ExpectedReply { socket: self, token: echo.token, round_trip };
         let request = echo.request(self.family);
         let waiting = PendingEcho { address: to.ip(), sequence: echo.sequence, sent: Instant::now(), reply };
         self.waiting().insert(echo.token, waiting);
@@ -156,7 +156,7 @@ impl ExpectedReply<'_> {
 
 impl Drop for ExpectedReply<'_> {
     fn drop(&mut self) {
-        self.lane.waiting().remove(&self.token);
+        self.socket.waiting().remove(&self.token);
     }
 }
 

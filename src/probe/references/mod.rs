@@ -29,11 +29,11 @@ use crate::probe::endpoint::Host;
 use crate::probe::toolbox::Toolbox;
 
 /// The time limit of one round.
-const LOOK_TAKES: Duration = Duration::from_secs(1);
+const CHECK_TAKES: Duration = Duration::from_secs(1);
 /// A round that took this much longer is inconclusive: this thread stood still.
 const STALL_MIN: Duration = Duration::from_millis(500);
 /// Number of rounds that a failure waits for, if this thread stands still in all but the last one.
-const LOOKS: u8 = 3;
+const CHECKS: u8 = 3;
 /// The shortest time between the starts of two rounds.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time between two rounds of a location that is well and whose checks are up.
@@ -84,9 +84,9 @@ pub struct ImpairmentMonitor {
     is_impaired: AtomicBool,
     /// Milliseconds after `born` of the last recovery; zero if there was none.
     recovered_ms: AtomicU64,
-    looks: AtomicU64,
+    checks: AtomicU64,
     /// Locked during a round.
-    looking: tokio::sync::Mutex<()>,
+    check_lock: tokio::sync::Mutex<()>,
     /// Requests a round without waiting for it.
     wanted_soon: Notify,
     /// The last addresses of references that are given by name: without a network no name can be resolved.
@@ -116,8 +116,8 @@ impl ImpairmentMonitor {
             impairment: Mutex::default(),
             is_impaired: AtomicBool::new(false),
             recovered_ms: AtomicU64::new(0),
-            looks: AtomicU64::new(0),
-            looking: tokio::sync::Mutex::default(),
+            checks: AtomicU64::new(0),
+            check_lock: tokio::sync::Mutex::default(),
             wanted_soon: Notify::new(),
             addresses: Mutex::default(),
             born: Instant::now(),
@@ -139,8 +139,8 @@ impl ImpairmentMonitor {
 
     /// Returns the number of rounds.
     #[must_use]
-    pub fn looks(&self) -> u64 {
-        self.looks.load(Ordering::Relaxed)
+    pub fn check_count(&self) -> u64 {
+        self.checks.load(Ordering::Relaxed)
     }
 
     /// Runs rounds from time to time, so that there is proof before it is needed, and the end of an impairment is noticed.
@@ -150,7 +150,7 @@ impl ImpairmentMonitor {
         }
         let mut patience = AwaitedAnswers::All;
         loop {
-            let turn = self.looking.lock().await;
+            let turn = self.check_lock.lock().await;
             self.pause().await;
             self.ask_round(patience).await;
             drop(turn);
@@ -207,8 +207,8 @@ impl ImpairmentMonitor {
         if belief != FailureJudgement::LookFirst {
             return explain(belief);
         }
-        let _turn = self.looking.lock().await;
-        for _ in 0..LOOKS {
+        let _turn = self.check_lock.lock().await;
+        for _ in 0..CHECKS {
             // Another attempt may have run a round in the meantime.
             let belief = self.lock().judge(failed);
             if belief != FailureJudgement::LookFirst {
@@ -226,15 +226,15 @@ impl ImpairmentMonitor {
 
     /// Waits until the next round may start.
     async fn pause(&self) {
-        let looked_ms = self.lock().looked_ms();
-        if let Some(looked_ms) = looked_ms {
-            sleep_until(self.born + Duration::from_millis(looked_ms) + PAUSE).await;
+        let checked_ms = self.lock().checked_ms();
+        if let Some(checked_ms) = checked_ms {
+            sleep_until(self.born + Duration::from_millis(checked_ms) + PAUSE).await;
         }
     }
 
     /// Asks all of them. A round during which this thread stood still is inconclusive.
     async fn ask_round(&self, patience: AwaitedAnswers) {
-        self.looks.fetch_add(1, Ordering::Relaxed);
+        self.checks.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
         let (began_ms, current) = (self.age_ms(began), self.current());
         let asked = {
@@ -243,7 +243,7 @@ impl ImpairmentMonitor {
             impairment.references_to_ask()
         };
         let silent = self.ask_all(asked, began, patience).await;
-        if began.elapsed() <= LOOK_TAKES + STALL_MIN {
+        if began.elapsed() <= CHECK_TAKES + STALL_MIN {
             self.note(began, &silent);
         }
     }
@@ -256,7 +256,7 @@ impl ImpairmentMonitor {
         patience: AwaitedAnswers,
     ) -> Vec<(NetworkReference, ReferenceAnswer)> {
         let ask = |reference: NetworkReference| async move {
-            let answer = self.ask(&reference, began + LOOK_TAKES).await;
+            let answer = self.ask(&reference, began + CHECK_TAKES).await;
             (reference, answer)
         };
         let mut waiting: FuturesUnordered<_> = asked.into_iter().map(ask).collect();
@@ -282,8 +282,8 @@ impl ImpairmentMonitor {
             ReferenceSelection::System => {
                 let source = self.toolbox.egress().source;
                 let servers = self.toolbox.resolver().servers();
-                let elsewhere = servers.iter().filter(|server| !server.ip().to_canonical().is_loopback());
-                let servers = elsewhere.map(|server| NetworkReference::NameServer(*server));
+                let distant = servers.iter().filter(|server| !server.ip().to_canonical().is_loopback());
+                let servers = distant.map(|server| NetworkReference::NameServer(*server));
                 servers
                     .chain(gateways::of_this_machine(source).into_iter().map(NetworkReference::Gateway))
                     .collect()

@@ -17,7 +17,7 @@ use crate::store::{HistoryError, StoreError, services};
 /// The time for which a retired segment stays for its readers, in milliseconds.
 pub(in crate::record) const LAST_READERS_MS: i64 = 60_000;
 /// The number of days for which status changes are kept, whatever the plan: longer than the span of any figure.
-const CHANGES_KEPT_DAYS: i64 = 400;
+const CHANGES_RETENTION_DAYS: i64 = 400;
 /// Status changes deleted with one commit.
 const CHANGES_AT_ONCE: usize = 1_000;
 
@@ -26,12 +26,12 @@ impl Compaction {
     /// while ago.
     pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
-        let (ended, kept): (Vec<Segment>, Vec<Segment>) =
+        let (ended, retained): (Vec<Segment>, Vec<Segment>) =
             entered.into_iter().partition(|segment| now.is_trusted && segment.purpose.ends_at() <= now.at);
         for segment in ended {
             self.retire(&segment).await?;
         }
-        self.enforce_byte_limit(&kept, now.earliest).await?;
+        self.enforce_byte_limit(&retained, now.earliest).await?;
         for segment in segments::retired(self.history.reader()).await? {
             // Also when the clock was set back meanwhile.
             if segment.retired_at.is_some_and(|at| now.at.ms_since(at).abs() >= LAST_READERS_MS) {
@@ -46,17 +46,17 @@ impl Compaction {
     }
 
     /// Retires segments, oldest first, until the rest is within the bound. The day that is being written to stays.
-    async fn enforce_byte_limit(&self, kept: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
+    async fn enforce_byte_limit(&self, retained: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
         let mut bytes = self.history.row_bytes().await?;
-        let mut sizes = Vec::with_capacity(kept.len());
-        for segment in kept {
+        let mut sizes = Vec::with_capacity(retained.len());
+        for segment in retained {
             let size = self.history.storage().bytes(segment.id).await?;
             bytes += size;
             sizes.push((segment, size));
         }
         sizes.sort_unstable_by_key(|(segment, _)| segment.purpose.from);
         let allowed = self.limits.max_history_bytes.unwrap_or(u64::MAX);
-        let mut left = kept.len() as u64;
+        let mut left = retained.len() as u64;
         for (segment, size) in sizes {
             let SegmentScope { level, from, to, .. } = segment.purpose;
             if bytes <= allowed || (level == SegmentLevel::Day && to > now) {
@@ -92,7 +92,7 @@ impl Compaction {
             return Ok(());
         }
         let now = now.at;
-        let before = now.plus_ms(-CHANGES_KEPT_DAYS * DAY_MS);
+        let before = now.plus_ms(-CHANGES_RETENTION_DAYS * DAY_MS);
         // Read without holding a lock, deleted a few at a time: no other work waits for the long query.
         let old = changes::superseded_before(self.history.reader(), before).await?;
         for some in old.chunks(CHANGES_AT_ONCE) {

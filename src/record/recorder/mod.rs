@@ -55,7 +55,7 @@ pub struct Recorder {
     waiters: Vec<oneshot::Sender<()>>,
     limits: RecordLimits,
     counters: Arc<RecordCounters>,
-    news: Arc<ChangeSignal>,
+    change_signal: Arc<ChangeSignal>,
 }
 
 /// A batch that is being written.
@@ -91,14 +91,14 @@ impl Recorder {
             waiters: Vec::new(),
             limits,
             counters,
-            news: Arc::default(),
+            change_signal: Arc::default(),
         }
     }
 
     /// The same recorder, which signals here that status changes have become durable.
     #[must_use]
-    pub fn with_change_signal(self, news: Arc<ChangeSignal>) -> Self {
-        Self { news, ..self }
+    pub fn with_change_signal(self, change_signal: Arc<ChangeSignal>) -> Self {
+        Self { change_signal, ..self }
     }
 
     /// The same recorder, with a spool for facts beyond the memory limit.
@@ -235,7 +235,7 @@ impl Recorder {
     }
 
     fn acknowledge(&mut self, flight: &InFlightBatch) {
-        self.news.publish_batch(&flight.batch);
+        self.change_signal.publish_batch(&flight.batch);
         // Facts that were spooled meanwhile are counted when they are read from the spool.
         if flight.is_from_spool || !flight.is_spooled {
             self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);

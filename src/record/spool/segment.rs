@@ -155,11 +155,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_damaged_byte_costs_one_fact_at_most(
-            place in any::<proptest::sample::Index>(),
+            index in any::<proptest::sample::Index>(),
             mask in 1_u8..,
         ) {
             let mut bytes = segment(3);
-            let at = HEAD.len() + place.index(bytes.len() - HEAD.len());
+            let at = HEAD.len() + index.index(bytes.len() - HEAD.len());
             bytes[at] ^= mask;
             let (times, damages) = read(bytes);
             prop_assert!(times.is_sorted() && times.len() >= 29 && damages == 1, "{damages} {times:?}");

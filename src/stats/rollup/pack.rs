@@ -19,11 +19,11 @@ thread_local! {
 
 /// Appends `plain` raw or packed, whichever is shorter. It reaches to the end of the bytes.
 pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
-    let packed = COMPRESSOR.with_borrow_mut(|kept| {
-        if kept.is_none() {
-            *kept = Compressor::new(LEVEL).ok();
+    let packed = COMPRESSOR.with_borrow_mut(|cached| {
+        if cached.is_none() {
+            *cached = Compressor::new(LEVEL).ok();
         }
-        kept.as_mut().and_then(|compressor| compressor.compress(plain).ok())
+        cached.as_mut().and_then(|compressor| compressor.compress(plain).ok())
     });
     match packed.filter(|packed| packed.len() < plain.len() && plain.len() <= MAX_BYTES) {
         Some(packed) => {
@@ -48,11 +48,11 @@ pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), RollupEr
     let length = usize::try_from(length).ok().filter(|length| *length <= MAX_BYTES);
     let length = length.ok_or(RollupError("its parts are too long"))?;
     plain.reserve(length);
-    let unpacked = DECOMPRESSOR.with_borrow_mut(|kept| {
-        if kept.is_none() {
-            *kept = Decompressor::new().ok();
+    let unpacked = DECOMPRESSOR.with_borrow_mut(|cached| {
+        if cached.is_none() {
+            *cached = Decompressor::new().ok();
         }
-        kept.as_mut()?.decompress_to_buffer(bytes, plain).ok()
+        cached.as_mut()?.decompress_to_buffer(bytes, plain).ok()
     });
     if unpacked != Some(length) {
         return Err(RollupError("its parts cannot be unpacked"));

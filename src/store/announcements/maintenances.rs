@@ -30,12 +30,15 @@ fn coming(organisation: i64) -> Select<maintenance::Entity> {
 /// Keys of maintenances in their order, without those of a series that come after its next one: thirty nights of the
 /// same work would leave no room for others.
 fn next_of_each_series(rows: Vec<(i64, Option<i64>, String)>) -> Vec<i64> {
-    let mut told = HashSet::new();
-    let mut is_told = |series: Option<i64>, status: &str| {
+    let mut announced = HashSet::new();
+    let mut is_announced = |series: Option<i64>, status: &str| {
         let waits = status == MaintenanceStatus::Scheduled.as_str();
-        !waits || series.is_none_or(|series| told.insert(series))
+        !waits || series.is_none_or(|series| announced.insert(series))
     };
-    rows.into_iter().filter(|(_, series, status)| is_told(*series, status)).map(|(key, ..)| key).collect()
+    rows.into_iter()
+        .filter(|(_, series, status)| is_announced(*series, status))
+        .map(|(key, ..)| key)
+        .collect()
 }
 
 impl AnnouncementKind for MaintenanceAnnouncements {

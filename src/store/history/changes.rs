@@ -14,7 +14,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use watchkeeper_entities::status_change::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::flapping::{FlappingState, is_turn};
+use crate::model::flapping::{FlappingState, is_transition};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::ServiceKey;
@@ -140,8 +140,8 @@ pub async fn latest_of(
     let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
     rows.dedup_by_key(|row| row.service_id);
     for last in last_recorded(connection).await? {
-        if let Ok(place) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
-            rows[place] = last;
+        if let Ok(index) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
+            rows[index] = last;
         }
     }
     rows.iter().map(from_row).collect()
@@ -168,10 +168,11 @@ pub async fn flapping(
             continue;
         }
         let changes = rows.iter().map(from_row).collect::<Result<Vec<_>, _>>()?;
-        let told = changes.iter().rfind(|change| change.cause.is_about_flapping());
-        let is_flapping = told.is_some_and(|told| told.cause == ChangeCause::Flapping);
-        let turns = changes.iter().filter(|change| is_turn(change.from, change.to));
-        found.insert(service, FlappingState::resumed(turns.map(|turn| turn.at), is_flapping));
+        let last_flapping = changes.iter().rfind(|change| change.cause.is_about_flapping());
+        let is_flapping =
+            last_flapping.is_some_and(|last_flapping| last_flapping.cause == ChangeCause::Flapping);
+        let transitions = changes.iter().filter(|change| is_transition(change.from, change.to));
+        found.insert(service, FlappingState::resumed(transitions.map(|turn| turn.at), is_flapping));
     }
     Ok(found)
 }

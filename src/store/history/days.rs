@@ -42,8 +42,8 @@ pub async fn fresh(
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
         // Padded, so that only one statement text is prepared.
         let padding = std::iter::repeat_n(&some[0], BUCKETS_AT_ONCE - some.len());
-        let places = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
-        let values = [from.ms().into(), to.ms().into()].into_iter().chain(places);
+        let indexes = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
+        let values = [from.ms().into(), to.ms().into()].into_iter().chain(indexes);
         let statement = Statement::from_sql_and_values(backend, &text, values);
         found.extend(DayAnswers::find_by_statement(statement).all(&connection).await?);
     }

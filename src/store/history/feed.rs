@@ -129,8 +129,8 @@ async fn lock(
 
 /// The changes of these partitions that their recorder has written.
 fn among(partitions: PartitionSet) -> Select<Entity> {
-    let told_later = [ChangeCause::Imported, ChangeCause::Filled].map(ChangeCause::code);
-    let query = Entity::find().filter(Column::Cause.is_not_in(told_later));
+    let stored_later = [ChangeCause::Imported, ChangeCause::Filled].map(ChangeCause::code);
+    let query = Entity::find().filter(Column::Cause.is_not_in(stored_later));
     if partitions == PartitionSet::ALL {
         return query;
     }

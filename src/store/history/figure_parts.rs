@@ -130,20 +130,20 @@ impl SegmentView {
         let open = self.storage.open(segments).await?;
         // Rollups of one start share their slivers.
         let mut starts_of: BTreeMap<(usize, ServiceKey), BTreeSet<Timestamp>> = BTreeMap::new();
-        for SegmentItem { place, item: rollup } in
+        for SegmentItem { index, item: rollup } in
             combined_reads::rollups(&open, services, scope.span).await?
         {
             if scope.takes(rollup.series.location) {
-                let level = segments[place].purpose.level.rollups();
-                starts_of.entry((place, rollup.series.service)).or_default().insert(rollup.start);
+                let level = segments[index].purpose.level.rollups();
+                starts_of.entry((index, rollup.series.service)).or_default().insert(rollup.start);
                 found.entry(rollup.series.service).or_default().rollups.push((level, rollup));
             }
         }
-        for ((place, service), starts) in starts_of {
-            let level = segments[place].purpose.level.rollups();
+        for ((index, service), starts) in starts_of {
+            let level = segments[index].purpose.level.rollups();
             let slivers = starts.into_iter().flat_map(|start| (scope.slivers)(level, start));
             for span in joined(slivers) {
-                let samples = samples::sealed(&open[place], service, span).await?;
+                let samples = samples::sealed(&open[index], service, span).await?;
                 let wanted = samples.into_iter().filter(|sample| scope.takes(sample.location));
                 found.entry(service).or_default().samples.extend(wanted);
             }

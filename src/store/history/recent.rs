@@ -93,13 +93,13 @@ pub async fn complete(
     history: &History,
     votes: &mut LatestVotes,
     expected: &[ExpectedVotes],
-    looked: InclusiveSpan,
+    span: InclusiveSpan,
 ) -> Result<(), HistoryError> {
     let reader = history.reader();
-    let lacking = expected.iter().filter(|service| service.lacks_rows(votes, looked.since));
+    let lacking = expected.iter().filter(|service| service.lacks_rows(votes, span.since));
     let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
     let mut found = stream::iter(lacking)
-        .map(|service| rows_of(reader, service, looked.until))
+        .map(|service| rows_of(reader, service, span.until))
         .buffer_unordered(LOOKUPS_AT_ONCE);
     while let Some(rows) = found.try_next().await? {
         rows.iter().for_each(|row| take_row(votes, row));
@@ -114,17 +114,17 @@ pub async fn complete(
         }
         let opened = history.storage().connect(segment.id).await?;
         for services in lacking.chunks(SERVICES_AT_ONCE) {
-            let newest = sealed::newest(&opened, &segment, services, looked.until).await?;
-            add_sealed(votes, &opened, &segment, &newest, looked.until).await?;
+            let newest = sealed::newest(&opened, &segment, services, span.until).await?;
+            add_sealed(votes, &opened, &segment, &newest, span.until).await?;
         }
     }
     Ok(())
 }
 
 impl ExpectedVotes {
-    fn lacks_rows(&self, votes: &LatestVotes, looked_since: Timestamp) -> bool {
+    fn lacks_rows(&self, votes: &LatestVotes, span_start: Timestamp) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
-        self.since < looked_since && !self.is_complete(known)
+        self.since < span_start && !self.is_complete(known)
     }
 
     /// Returns true when this segment may have newer results than `votes`, `sealed` being the end of all sealed time.

@@ -121,11 +121,11 @@ pub async fn newest(
     if services.is_empty() {
         return Ok(Vec::new());
     }
-    let KeyParameters { places, values: services, next } = listed(2, services);
+    let KeyParameters { placeholders, values: services, next } = listed(2, services);
     let text = format!(
         "SELECT b.service_id, b.location_id, b.first_at, b.last_at, b.up, b.degraded, b.down FROM {blocks} b JOIN \
         (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} \
-        WHERE batch <= $1 AND service_id IN ({places}) AND first_at <= ${next} GROUP BY service_id, location_id) n \
+        WHERE batch <= $1 AND service_id IN ({placeholders}) AND first_at <= ${next} GROUP BY service_id, location_id) n \
         ON b.service_id = n.service_id AND b.last_at = n.last_at AND b.location_id = n.location_id \
         WHERE b.batch <= $1",
         blocks = opened.blocks
@@ -186,9 +186,9 @@ pub async fn bodies(
     let mut bodies = Vec::with_capacity(summaries.len());
     for chunk in summaries.chunks(BODIES_AT_ONCE) {
         let times: Vec<i64> = chunk.iter().map(|summary| summary.last_at.ms()).collect();
-        let KeyParameters { places, values: times, .. } = listed(3, &times);
+        let KeyParameters { placeholders, values: times, .. } = listed(3, &times);
         let text = format!(
-            "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({places})",
+            "SELECT location_id, last_at, body FROM {} WHERE service_id = $1 AND batch <= $2 AND last_at IN ({placeholders})",
             opened.blocks
         );
         let service = chunk[0].series.service;
@@ -273,7 +273,7 @@ fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator
 /// Keys as parameters of a statement.
 struct KeyParameters {
     /// The parameters, as the text between the brackets of `IN`.
-    places: String,
+    placeholders: String,
     values: Vec<Value>,
     /// The number of the next parameter.
     next: usize,
@@ -283,10 +283,10 @@ struct KeyParameters {
 /// are prepared.
 fn listed(first: usize, keys: &[i64]) -> KeyParameters {
     let next = first + keys.len().next_power_of_two();
-    let places: Vec<String> = (first..next).map(|number| format!("${number}")).collect();
+    let placeholders: Vec<String> = (first..next).map(|number| format!("${number}")).collect();
     let padding = keys.last().into_iter().cycle();
     let values = keys.iter().chain(padding).take(next - first).map(|key| Value::from(*key)).collect();
-    KeyParameters { places: places.join(","), values, next }
+    KeyParameters { placeholders: placeholders.join(","), values, next }
 }
 
 /// Reads a summary from a row, from this column on.

@@ -103,7 +103,7 @@ impl History {
 
     /// A consistent view of rows and segments.
     pub async fn snapshot(&self) -> Result<HistorySnapshot, HistoryError> {
-        self.rows.demand_prepared()?;
+        self.rows.require_prepared()?;
         let rows = self.rows.snapshot().await?;
         let segments = segments::visible(&rows).await?;
         Ok(HistorySnapshot { rows, segments, storage: self.storage.clone() })
@@ -115,7 +115,7 @@ impl History {
     ///
     /// Also when the lock file cannot be used.
     pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, HistoryError> {
-        self.rows.demand_prepared()?;
+        self.rows.require_prepared()?;
         let holder = match &self.storage {
             SegmentStorage::Files(files) => match files.lock()? {
                 Some(file) => CompactionHolder::File { _file: file },

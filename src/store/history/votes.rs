@@ -30,8 +30,8 @@ pub async fn of_span(
     for segments in segments.chunks(snapshot.storage.pace().together) {
         let open = snapshot.storage.open(segments).await?;
         let summaries = combined_reads::summaries(&open, service, TimeRange { from, to }, &[]).await?;
-        for SegmentItem { place, item: summary } in summaries {
-            let OpenSegment { segment, opened } = &open[place];
+        for SegmentItem { index, item: summary } in summaries {
+            let OpenSegment { segment, opened } = &open[index];
             let bytes = sealed::body(opened, segment, &summary).await?;
             let found = BlockBody::open(&bytes).and_then(|body| body.votes());
             let found = found.map_err(|error| sealed::damaged(&summary, &error))?;

@@ -19,10 +19,10 @@ use crate::store::{MainError, named_services};
 /// The visible services that each of these incidents affects, by name.
 pub(super) async fn affected(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incidents: &[i64],
 ) -> Result<HashMap<i64, Vec<AffectedService>>, MainError> {
-    narrowly_affected(connection, ScopedResource::Services.condition(sight), incidents).await
+    narrowly_affected(connection, ScopedResource::Services.condition(visibility), incidents).await
 }
 
 /// The same, regardless of access scopes.
@@ -104,7 +104,7 @@ fn among(backend: DbBackend, incident: i64, services: &[ServiceKey]) -> Expr {
         return incident_service::Column::ServiceId.is_in(services.iter().copied());
     }
     let keys: Vec<String> =
-        (2..).take(services.len()).map(|place| format!("(CAST(${place} AS bigint))")).collect();
+        (2..).take(services.len()).map(|index| format!("(CAST(${index} AS bigint))")).collect();
     let rows = format!(
         "incident_service.ctid = ANY(ARRAY(SELECT found.ctid FROM (VALUES {}) AS wanted (service_id) CROSS JOIN LATERAL \
         (SELECT ctid FROM incident_service WHERE incident_id = $1 AND service_id = wanted.service_id LIMIT 1) AS found))",

@@ -30,7 +30,7 @@ pub struct CountedIncident {
 /// The visible incidents that count as downtime of these services within a range, in the order of their starts.
 pub async fn counted(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     services: &[ServiceKey],
     range: TimeRange,
 ) -> Result<Vec<CountedIncident>, MainError> {
@@ -42,10 +42,10 @@ pub async fn counted(
             to: Some(range.to),
             ..IncidentFilter::default()
         };
-        let query = filter.select(sight).filter(Column::SlaCountsAsDowntime.eq(true));
+        let query = filter.select(visibility).filter(Column::SlaCountsAsDowntime.eq(true));
         let found = query.order_by_asc(Column::StartedAt).order_by_asc(Column::Id).all(&connection).await?;
         let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
-        let mut affected = affected::affected(connection, sight, &keys).await?;
+        let mut affected = affected::affected(connection, visibility, &keys).await?;
         for row in found {
             let incident = rows::from_row(row)?;
             let end = incident.resolved_at.unwrap_or(range.to).min(range.to);

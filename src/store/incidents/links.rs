@@ -14,7 +14,7 @@ use watchkeeper_entities::{incident_service, incident_statuspage, incident_updat
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::incident::{AffectedService, ChosenPage, Impact, TimelineEntry, WholeIncident};
+use crate::model::incident::{AffectedService, ChosenPage, Impact, IncidentTimelineEntry, WholeIncident};
 use crate::model::service::ServiceKey;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated_text::TranslatedText;
@@ -29,14 +29,14 @@ pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 /// The visible pages that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incident: i64,
 ) -> Result<Vec<ChosenPage>, MainError> {
     let to_link = statuspage::Entity::belongs_to(incident_statuspage::Entity)
         .from(statuspage::Column::Id)
         .to(incident_statuspage::Column::StatuspageId)
         .into();
-    let chosen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, sight);
+    let chosen = narrowed(statuspage::Entity::find(), ScopedResource::Statuspages, visibility);
     let rows: Vec<(i64, String, String)> = chosen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
@@ -69,19 +69,19 @@ pub(super) enum TimelineAudience {
 /// The timeline of an incident, each part oldest first.
 #[derive(Debug, Default)]
 pub(super) struct IncidentTimeline {
-    pub(super) public: Vec<TimelineEntry>,
-    pub(super) internal: Vec<TimelineEntry>,
+    pub(super) public: Vec<IncidentTimelineEntry>,
+    pub(super) internal: Vec<IncidentTimelineEntry>,
 }
 
 /// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
 pub(super) async fn timeline(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     incident: i64,
 ) -> Result<IncidentTimeline, MainError> {
     let mut entries =
         incident_update::Entity::find().filter(incident_update::Column::IncidentId.eq(incident));
-    if sight.is_confined() {
+    if visibility.is_confined() {
         entries = entries.filter(incident_update::Column::NamesServices.eq(false));
     }
     let rows = entries.order_by_asc(incident_update::Column::Id).all(&connection).await?;
@@ -97,7 +97,7 @@ pub(super) async fn timeline(
 pub(super) async fn newest_update(
     connection: &dyn StoreConnection,
     incident: i64,
-) -> Result<Option<TimelineEntry>, MainError> {
+) -> Result<Option<IncidentTimelineEntry>, MainError> {
     let newest = incident_update::Entity::find()
         .filter(incident_update::Column::IncidentId.eq(incident))
         .filter(incident_update::Column::IsInternal.eq(false))
@@ -147,9 +147,9 @@ async fn size(
     Ok(TimelineSize { entries: number(entries), characters: number(characters.unwrap_or_default()) })
 }
 
-fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {
+fn to_entry(row: &incident_update::Model) -> Result<IncidentTimelineEntry, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
-    Ok(TimelineEntry {
+    Ok(IncidentTimelineEntry {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         message: TranslatedText::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
@@ -162,7 +162,7 @@ fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {
 pub(super) async fn add_updates(
     connection: &dyn StoreConnection,
     incident: i64,
-    entries: &[TimelineEntry],
+    entries: &[IncidentTimelineEntry],
     audience: TimelineAudience,
 ) -> Result<(), MainError> {
     if entries.is_empty() {
@@ -176,7 +176,7 @@ pub(super) async fn add_updates(
 /// A timeline entry as a row.
 pub(super) fn update_row(
     incident: i64,
-    entry: &TimelineEntry,
+    entry: &IncidentTimelineEntry,
     audience: TimelineAudience,
 ) -> incident_update::ActiveModel {
     incident_update::ActiveModel {
@@ -223,8 +223,9 @@ pub(super) async fn set_services(
     after: &[AffectedService],
 ) -> Result<(), MainError> {
     let known: HashMap<ServiceKey, &AffectedService> = before.iter().map(|row| (row.service, row)).collect();
-    let kept: HashMap<ServiceKey, &AffectedService> = after.iter().map(|row| (row.service, row)).collect();
-    let gone: Vec<ServiceKey> = known.keys().filter(|key| !kept.contains_key(key)).copied().collect();
+    let retained: HashMap<ServiceKey, &AffectedService> =
+        after.iter().map(|row| (row.service, row)).collect();
+    let gone: Vec<ServiceKey> = known.keys().filter(|key| !retained.contains_key(key)).copied().collect();
     for some in gone.chunks(SERVICES_PER_STATEMENT) {
         of_incident(incident_service::Entity::delete_many(), incident, some).exec(&connection).await?;
     }

@@ -35,8 +35,8 @@ pub struct IncidentFilter {
 }
 
 impl IncidentFilter {
-    pub(super) fn select(&self, sight: Visibility) -> Select<Entity> {
-        let mut query = visible_to(sight);
+    pub(super) fn select(&self, visibility: Visibility) -> Select<Entity> {
+        let mut query = visible_to(visibility);
         if let Some(service) = self.of_service {
             query = query.filter(affecting(&[service]));
         }
@@ -78,16 +78,16 @@ fn affecting(services: &[ServiceKey]) -> Condition {
 /// it affects, and how many the filter selects in all.
 pub async fn page(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &IncidentFilter,
     window: PageWindow,
 ) -> Result<(Vec<(Incident, Vec<AffectedService>)>, u64), MainError> {
     if filter.services.as_ref().is_some_and(Vec::is_empty) {
         return Ok((Vec::new(), 0));
     }
-    let total = filter.select(sight).count(&connection).await?;
+    let total = filter.select(visibility).count(&connection).await?;
     let found = filter
-        .select(sight)
+        .select(visibility)
         .order_by_desc(Column::StartedAt)
         .order_by_asc(Column::PublicId)
         .offset(window.offset)
@@ -95,7 +95,7 @@ pub async fn page(
         .all(&connection)
         .await?;
     let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
-    let mut affected = affected::affected(connection, sight, &keys).await?;
+    let mut affected = affected::affected(connection, visibility, &keys).await?;
     let with_services = |row: watchkeeper_entities::incident::Model| {
         let services = affected.remove(&row.id).unwrap_or_default();
         Ok((rows::from_row(row)?, services))
@@ -108,7 +108,7 @@ pub async fn page(
 /// in the order of their opening.
 pub async fn opened_by_engine(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     service: ServiceKey,
     TimeRange { from, to }: TimeRange,
 ) -> Result<Vec<Incident>, MainError> {
@@ -123,7 +123,7 @@ pub async fn opened_by_engine(
         ..IncidentFilter::default()
     };
     let found = filter
-        .select(sight)
+        .select(visibility)
         .filter(Column::Id.in_subquery(followed))
         .order_by_asc(Column::CreatedAt)
         .all(&connection)
@@ -134,13 +134,13 @@ pub async fn opened_by_engine(
 /// Returns the time of every incident of a service that is no notice and was not over by `from`, in no order.
 pub async fn periods(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Vec<OpenPeriod>, MainError> {
     let filter = IncidentFilter { of_service: Some(service), from: Some(from), ..IncidentFilter::default() };
     let rows: Vec<(i64, Option<i64>)> = filter
-        .select(sight)
+        .select(visibility)
         .select_only()
         .columns([Column::StartedAt, Column::ResolvedAt])
         .filter(Column::Kind.ne(IncidentKind::Notice.as_str()))

@@ -89,7 +89,7 @@ pub async fn mark_services(
     connection: &dyn StoreConnection,
     recovered: &[RecoveredService],
 ) -> Result<Vec<(i64, ServiceKey)>, MainError> {
-    let mut news = Vec::new();
+    let mut marked_services = Vec::new();
     for chunk in recovered.chunks(SERVICES_PER_STATEMENT) {
         let by_service: HashMap<ServiceKey, &RecoveredService> =
             chunk.iter().map(|recovered| (recovered.service, recovered)).collect();
@@ -114,9 +114,9 @@ pub async fn mark_services(
             let rows = rows.iter().map(|row| row.clone().into_active_model().reset_all());
             Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(&connection).await?;
         }
-        news.extend(marked.iter().map(|row| (row.incident_id, row.service_id)));
+        marked_services.extend(marked.iter().map(|row| (row.incident_id, row.service_id)));
     }
-    Ok(news)
+    Ok(marked_services)
 }
 
 /// Keys of open incidents from which services recover.

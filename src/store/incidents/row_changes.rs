@@ -6,7 +6,7 @@ use crate::store::StoreConnection;
 use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident::{Column, Entity};
 
-use crate::model::incident::{TimelineEntry, WholeIncident};
+use crate::model::incident::{IncidentTimelineEntry, WholeIncident};
 use crate::store::MainError;
 use crate::store::incidents::links::TimelineAudience;
 use crate::store::incidents::{automation, links, rows};
@@ -32,7 +32,7 @@ pub async fn insert(connection: &dyn StoreConnection, whole: &mut WholeIncident)
 pub async fn add_reasons(
     connection: &dyn StoreConnection,
     incident: i64,
-    entry: &TimelineEntry,
+    entry: &IncidentTimelineEntry,
 ) -> Result<(), MainError> {
     links::add_updates(connection, incident, std::slice::from_ref(entry), TimelineAudience::MembersWhoSeeAll)
         .await

@@ -57,7 +57,7 @@ pub async fn chosen_for(
 /// The visible services that each of these maintenances covers, by name.
 pub async fn services_of(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     maintenances: &[MaintenanceKey],
 ) -> Result<HashMap<MaintenanceKey, Vec<NamedService>>, MainError> {
     let mut found: HashMap<MaintenanceKey, Vec<NamedService>> = HashMap::new();
@@ -67,7 +67,7 @@ pub async fn services_of(
             .all(&connection)
             .await?;
         let services = links.iter().map(|link| link.service_id).collect();
-        let named = named_services(connection, sight, services).await?;
+        let named = named_services(connection, visibility, services).await?;
         for link in links {
             let services = found.entry(link.maintenance_id).or_default();
             services.extend(named.get(&link.service_id).cloned());
@@ -85,14 +85,14 @@ pub(super) fn sort_by_name(services: &mut [NamedService]) {
 /// The services with these keys.
 pub(super) async fn named_services(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     keys: BTreeSet<ServiceKey>,
 ) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
     let keys: Vec<ServiceKey> = keys.into_iter().collect();
     let mut found = HashMap::new();
     for keys in keys.chunks(AT_ONCE) {
         let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
-        let query = narrowed(query, ScopedResource::Services, sight);
+        let query = narrowed(query, ScopedResource::Services, visibility);
         let services = named_services::services(connection, query).await?;
         found.extend(services.into_iter().map(|service| (service.key, service)));
     }
@@ -102,22 +102,22 @@ pub(super) async fn named_services(
 /// The visible pages that were chosen for the maintenance, in the order of the client.
 pub async fn statuspages_of(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     maintenance: MaintenanceKey,
 ) -> Result<Vec<NamedPage>, MainError> {
     let keys = chosen_for(connection, maintenance).await?;
-    named_pages(connection, Some(sight), &keys).await
+    named_pages(connection, Some(visibility), &keys).await
 }
 
 /// The pages with these keys, in this order, restricted to what is visible.
 pub(super) async fn named_pages(
     connection: &dyn StoreConnection,
-    sight: Option<Visibility>,
+    visibility: Option<Visibility>,
     keys: &[i64],
 ) -> Result<Vec<NamedPage>, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::Id.is_in(keys.iter().copied()));
-    let pages = match sight {
-        Some(sight) => narrowed(pages, ScopedResource::Statuspages, sight),
+    let pages = match visibility {
+        Some(visibility) => narrowed(pages, ScopedResource::Statuspages, visibility),
         None => pages,
     };
     let rows = pages.all(&connection).await?;

@@ -22,7 +22,7 @@ use crate::id::Id;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::maintenance::MaintenanceNotices;
 use crate::model::maintenance::origin::SeriesKey;
-use crate::model::maintenance::series::{LOOK_EVERY_MS, MaintenanceSeries, SeriesStatus};
+use crate::model::maintenance::series::{CHECK_EVERY_MS, MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::{Recurrence, WallWindow};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
@@ -49,10 +49,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The series of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
-    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -60,10 +60,10 @@ pub async fn find(
 /// may still be written, so that the holder of a maintenance can take it out of its series.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<MaintenanceSeries>, MainError> {
-    let query = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let query = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     query.lock(LockType::NoKeyUpdate).one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -113,7 +113,7 @@ pub async fn due(
     now: Timestamp,
     (after, limit): (SeriesKey, u64),
 ) -> Result<Vec<SeriesKey>, MainError> {
-    let furthest = now.plus_ms(2 * LOOK_EVERY_MS);
+    let furthest = now.plus_ms(2 * CHECK_EVERY_MS);
     let moment =
         Condition::any().add(Column::NextLookAt.lte(now.ms())).add(Column::NextLookAt.gt(furthest.ms()));
     let keys = Entity::find()
@@ -188,7 +188,7 @@ fn to_row(series: &MaintenanceSeries) -> ActiveModel {
         notify_1h: Set(series.notices.hour_before),
         notify_start: Set(series.notices.start),
         notify_complete: Set(series.notices.complete),
-        next_look_at: Set(series.next_look_at.ms()),
+        next_look_at: Set(series.next_check_at.ms()),
         created_by_id: Set(creator.map(|creator| creator.id.to_string())),
         created_by_name: Set(creator.map(|creator| creator.name.clone())),
         created_at: Set(series.created_at.ms()),
@@ -217,7 +217,7 @@ fn from_row(row: &Model) -> Result<MaintenanceSeries, MainError> {
             start: row.notify_start,
             complete: row.notify_complete,
         },
-        next_look_at: Timestamp::from_ms(row.next_look_at),
+        next_check_at: Timestamp::from_ms(row.next_look_at),
         created_by: created_by(row)?,
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),

@@ -7,7 +7,7 @@ use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Mode
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::maintenance::transition::NewTimelineEntry;
-use crate::model::maintenance::{MaintenanceKey, TimelineEntry};
+use crate::model::maintenance::{MaintenanceKey, MaintenanceTimelineEntry};
 use crate::model::translated_text::TranslatedText;
 use crate::store::MainError;
 
@@ -39,7 +39,7 @@ pub async fn add(
 pub async fn of(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
-) -> Result<Vec<TimelineEntry>, MainError> {
+) -> Result<Vec<MaintenanceTimelineEntry>, MainError> {
     let rows = Entity::find()
         .filter(Column::MaintenanceId.eq(maintenance))
         .order_by_asc(Column::Id)
@@ -48,9 +48,9 @@ pub async fn of(
     rows.iter().map(from_row).collect()
 }
 
-fn from_row(row: &Model) -> Result<TimelineEntry, MainError> {
+fn from_row(row: &Model) -> Result<MaintenanceTimelineEntry, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance_update", &row.id, &problem);
-    Ok(TimelineEntry {
+    Ok(MaintenanceTimelineEntry {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         message: TranslatedText::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,

@@ -39,11 +39,11 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The newest matching messages; a row that cannot be read is left out.
 pub async fn page(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     wanted: &OutboxFilter,
     limit: u64,
 ) -> Result<Vec<Delivery>, MainError> {
-    let mut query = of_organisation(sight.organisation());
+    let mut query = of_organisation(visibility.organisation());
     if !wanted.statuses.is_empty() {
         query = query.filter(Column::Status.is_in(wanted.statuses.iter().map(|status| status.as_str())));
     }
@@ -73,10 +73,10 @@ pub async fn page(
 /// The message of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<Delivery>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -107,7 +107,7 @@ pub async fn tries(
 /// were followed by a delivered one about the same subject, because they would arrive as the newest.
 pub async fn redeliver(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     chosen: RedeliverySelection,
     now: Timestamp,
 ) -> Result<u64, MainError> {
@@ -118,7 +118,7 @@ pub async fn redeliver(
         .col_expr(Column::HeldUntil, Expr::value(None::<i64>))
         .col_expr(Column::HeldBy, Expr::value(None::<String>))
         .col_expr(Column::ExpiresAt, Expr::value(now.plus_ms(GIVEN_UP_AFTER_MS).ms()))
-        .filter(Column::OrganisationId.eq(sight.organisation()))
+        .filter(Column::OrganisationId.eq(visibility.organisation()))
         .filter(Column::Status.eq(DeliveryStatus::Dead.as_str()))
         .filter(is_overtaken().not());
     dead = match chosen {

@@ -56,13 +56,13 @@ async fn a_digest_waits(connection: &dyn StoreConnection, delivery: &Delivery) -
 
 /// The messages about a subject that the digest of the surrounding statement includes.
 fn gathered(channel: i64, subject: &str) -> SelectStatement {
-    let told = Alias::new("told");
+    let gathered_alias = Alias::new("told");
     Query::select()
         .expr(Expr::value(1))
-        .from_as(Entity, told.clone())
-        .and_where(Expr::col((told.clone(), Column::ChannelId)).eq(channel))
-        .and_where(Expr::col((told.clone(), Column::Subject)).eq(subject))
-        .and_where(Expr::col((told, Column::DigestId)).equals((Entity, Column::PublicId)))
+        .from_as(Entity, gathered_alias.clone())
+        .and_where(Expr::col((gathered_alias.clone(), Column::ChannelId)).eq(channel))
+        .and_where(Expr::col((gathered_alias.clone(), Column::Subject)).eq(subject))
+        .and_where(Expr::col((gathered_alias, Column::DigestId)).equals((Entity, Column::PublicId)))
         .to_owned()
 }
 

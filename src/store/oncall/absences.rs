@@ -9,7 +9,7 @@ use watchkeeper_entities::oncall_absence::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::oncall::entry::{AbsenceEntry, KEPT_MS};
+use crate::model::oncall::entry::{AbsenceEntry, RETENTION_MS};
 use crate::model::oncall::schedule::ContactAbsence;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
@@ -26,11 +26,11 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 /// The absences of this page, by their start, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<AbsenceEntry>, u64), MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let wanted = narrowed(owned, filter, &COLUMNS);
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
@@ -41,10 +41,10 @@ pub async fn list(
 /// The absence of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<AbsenceEntry>, MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let row = owned.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
     Ok(with_names(connection, row.into_iter().collect()).await?.pop())
 }
@@ -58,7 +58,7 @@ pub async fn make_room(
 ) -> Result<u64, MainError> {
     let of_organisation = || Column::OrganisationId.eq(organisation);
     if let Some(now) = trusted_now {
-        let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+        let old = Column::EndsAt.lt(now.plus_ms(-RETENTION_MS).ms());
         Entity::delete_many().filter(of_organisation()).filter(old).exec(&connection).await?;
     }
     Ok(Entity::find().filter(of_organisation()).count(&connection).await?)

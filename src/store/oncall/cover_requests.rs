@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::routing::ResourceReference;
 use crate::model::oncall::cover::{CoverCandidate, CoverRequest, CoverStatus};
-use crate::model::oncall::entry::KEPT_MS;
+use crate::model::oncall::entry::RETENTION_MS;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
 use crate::store::oncall::schedules;
@@ -33,29 +33,29 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 /// The requests of this page, newest first, and how many there are in all. Without statuses: of every status.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     (filter, statuses, now): (&OncallFilter, &[CoverStatus], Timestamp),
     window: PageWindow,
 ) -> Result<(Vec<CoverRequest>, u64), MainError> {
-    let mut wanted = narrowed(of_organisation(sight.organisation()), filter, &COLUMNS);
+    let mut wanted = narrowed(of_organisation(visibility.organisation()), filter, &COLUMNS);
     if !statuses.is_empty() {
         let any = statuses.iter().fold(sea_orm::Condition::any(), |any, status| any.add(is(*status, now)));
         wanted = wanted.filter(any);
     }
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_desc(Column::Id).offset(window.offset).limit(window.limit);
-    Ok((with_names(connection, sight.organisation(), rows.all(&connection).await?).await?, total))
+    Ok((with_names(connection, visibility.organisation(), rows.all(&connection).await?).await?, total))
 }
 
 /// The request of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<CoverRequest>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     let row = wanted.one(&connection).await?;
-    Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
+    Ok(with_names(connection, visibility.organisation(), row.into_iter().collect()).await?.pop())
 }
 
 /// The number of requests of an organisation, after deleting those that are too old to be shown. Without a trusted
@@ -66,7 +66,7 @@ pub async fn make_room(
     trusted_now: Option<Timestamp>,
 ) -> Result<u64, MainError> {
     if let Some(now) = trusted_now {
-        let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+        let old = Column::EndsAt.lt(now.plus_ms(-RETENTION_MS).ms());
         let of_owner = Column::OrganisationId.eq(organisation);
         Entity::delete_many().filter(of_owner).filter(old).exec(&connection).await?;
     }

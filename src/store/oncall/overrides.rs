@@ -9,7 +9,7 @@ use watchkeeper_entities::oncall_override::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::oncall::entry::{KEPT_MS, OverrideEntry};
+use crate::model::oncall::entry::{OverrideEntry, RETENTION_MS};
 use crate::model::oncall::schedule::DutyOverride;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
@@ -27,27 +27,27 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 /// The overrides of this page, by their start, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     filter: &OncallFilter,
     window: PageWindow,
 ) -> Result<(Vec<OverrideEntry>, u64), MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let wanted = narrowed(owned, filter, &COLUMNS);
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
     let rows = rows.offset(window.offset).limit(window.limit).all(&connection).await?;
-    Ok((with_names(connection, sight.organisation(), rows).await?, total))
+    Ok((with_names(connection, visibility.organisation(), rows).await?, total))
 }
 
 /// The override of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<OverrideEntry>, MainError> {
-    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));
     let row = owned.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
-    Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
+    Ok(with_names(connection, visibility.organisation(), row.into_iter().collect()).await?.pop())
 }
 
 /// The number of overrides of an organisation, after deleting those that are too old to be shown. Without a trusted
@@ -59,7 +59,7 @@ pub async fn make_room(
 ) -> Result<u64, MainError> {
     let of_organisation = || Column::OrganisationId.eq(organisation);
     if let Some(now) = trusted_now {
-        let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+        let old = Column::EndsAt.lt(now.plus_ms(-RETENTION_MS).ms());
         Entity::delete_many().filter(of_organisation()).filter(old).exec(&connection).await?;
     }
     Ok(Entity::find().filter(of_organisation()).count(&connection).await?)

@@ -37,12 +37,12 @@ pub async fn of_contact(
     range: TimeRange,
 ) -> Result<Vec<StoredRoster>, MainError> {
     let all = schedules::all(connection, organisation).await?;
-    let mut kept = of_schedules(connection, all, range).await?;
-    kept.retain(|kept| {
-        let takes_over = kept.overrides.iter().any(|placed| placed.contact == contact);
-        takes_over || kept.schedule.names(contact)
+    let mut stored = of_schedules(connection, all, range).await?;
+    stored.retain(|stored| {
+        let takes_over = stored.overrides.iter().any(|placed| placed.contact == contact);
+        takes_over || stored.schedule.names(contact)
     });
-    Ok(kept)
+    Ok(stored)
 }
 
 /// These schedules of one organisation with their overrides and absences in a stretch of time, extended by the range
@@ -60,10 +60,10 @@ pub async fn of_schedules(
     let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.key).collect();
     let overrides = overrides::touching(connection, &keys, range).await?;
     let absences: Arc<[ContactAbsence]> = absences::touching(connection, organisation, range).await?.into();
-    let kept = |schedule: OncallSchedule| {
+    let stored = |schedule: OncallSchedule| {
         let own = overrides.iter().filter(|(of, _)| *of == schedule.key);
         let overrides = own.map(|(_, placed)| placed.clone()).collect();
         StoredRoster { overrides, absences: Arc::clone(&absences), schedule }
     };
-    Ok(schedules.into_iter().map(kept).collect())
+    Ok(schedules.into_iter().map(stored).collect())
 }

@@ -24,10 +24,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 /// The schedules of this page, oldest first, and how many there are in all.
 pub async fn list(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     window: PageWindow,
 ) -> Result<(Vec<OncallSchedule>, u64), MainError> {
-    let wanted = of_organisation(sight.organisation());
+    let wanted = of_organisation(visibility.organisation());
     let total = wanted.clone().count(&connection).await?;
     let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
     Ok((read_all(rows.all(&connection).await?)?, total))
@@ -49,10 +49,10 @@ pub async fn of_all(connection: &dyn StoreConnection) -> Result<Vec<OncallSchedu
 /// The schedule of this organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<OncallSchedule>, MainError> {
-    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let wanted = of_organisation(visibility.organisation()).filter(Column::PublicId.eq(id.as_str()));
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 

@@ -42,25 +42,25 @@ pub(super) trait CellRow {
     /// # Errors
     ///
     /// When the value is not of this type.
-    fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue>;
+    fn cell(&self, index: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue>;
 }
 
 impl CellRow for SqliteRow {
     /// A column of SQLite may hold values of any type, so the type is that of the value.
-    fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
-        let value = self.try_get_raw(place)?;
+    fn cell(&self, index: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
+        let value = self.try_get_raw(index)?;
         if value.is_null() {
             return Ok(CellValue::Null);
         }
         let found = value.type_info().name().to_owned();
         drop(value);
         let cell = match (kind, found.as_str()) {
-            (ColumnKind::Text, "TEXT") => CellValue::Text(self.try_get_unchecked(place)?),
-            (ColumnKind::Bytes, "BLOB") => CellValue::Bytes(self.try_get_unchecked(place)?),
+            (ColumnKind::Text, "TEXT") => CellValue::Text(self.try_get_unchecked(index)?),
+            (ColumnKind::Bytes, "BLOB") => CellValue::Bytes(self.try_get_unchecked(index)?),
             (ColumnKind::Text | ColumnKind::Bytes, _) => {
                 return Err(UnfitValue::NotAllowed(format!("is {found}")));
             }
-            (_, "INTEGER") => CellValue::Number(self.try_get_unchecked(place)?),
+            (_, "INTEGER") => CellValue::Number(self.try_get_unchecked(index)?),
             _ => return Err(UnfitValue::NotAllowed(format!("is {found}"))),
         };
         cell.check(kind)?;
@@ -69,20 +69,20 @@ impl CellRow for SqliteRow {
 }
 
 impl CellRow for PgRow {
-    fn cell(&self, place: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
+    fn cell(&self, index: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
         let cell = match kind {
             ColumnKind::SmallInteger => {
-                self.try_get::<Option<i16>, _>(place)?.map(|n| CellValue::Number(n.into()))
+                self.try_get::<Option<i16>, _>(index)?.map(|n| CellValue::Number(n.into()))
             }
             ColumnKind::Integer => {
-                self.try_get::<Option<i32>, _>(place)?.map(|n| CellValue::Number(n.into()))
+                self.try_get::<Option<i32>, _>(index)?.map(|n| CellValue::Number(n.into()))
             }
-            ColumnKind::BigInteger => self.try_get::<Option<i64>, _>(place)?.map(CellValue::Number),
+            ColumnKind::BigInteger => self.try_get::<Option<i64>, _>(index)?.map(CellValue::Number),
             ColumnKind::Boolean => {
-                self.try_get::<Option<bool>, _>(place)?.map(|is| CellValue::Number(is.into()))
+                self.try_get::<Option<bool>, _>(index)?.map(|is| CellValue::Number(is.into()))
             }
-            ColumnKind::Text => self.try_get::<Option<&str>, _>(place)?.map(CellValue::Text),
-            ColumnKind::Bytes => self.try_get::<Option<&[u8]>, _>(place)?.map(CellValue::Bytes),
+            ColumnKind::Text => self.try_get::<Option<&str>, _>(index)?.map(CellValue::Text),
+            ColumnKind::Bytes => self.try_get::<Option<&[u8]>, _>(index)?.map(CellValue::Bytes),
         };
         Ok(cell.unwrap_or(CellValue::Null))
     }
@@ -167,8 +167,8 @@ mod tests {
             &[CellValue::Text(""), CellValue::Null],
             &[CellValue::Number(0), CellValue::Null],
         ];
-        for (place, row) in rows.iter().enumerate() {
-            for other in &rows[..place] {
+        for (index, row) in rows.iter().enumerate() {
+            for other in &rows[..index] {
                 assert_ne!(sum(row), sum(other), "{row:?} {other:?}");
             }
         }

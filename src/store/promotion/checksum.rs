@@ -84,8 +84,8 @@ async fn sum<R: CellRow>(
     let (mut sum, mut count) = (Sha256::new(), 0);
     while let Some(row) = rows.try_next().await.map_err(ChecksumFailure::Driver)? {
         count += 1;
-        for (place, column) in table.columns.iter().enumerate() {
-            let cell = row.cell(place, column.kind);
+        for (index, column) in table.columns.iter().enumerate() {
+            let cell = row.cell(index, column.kind);
             let cell = cell.map_err(|unfit| ChecksumFailure::Cell(BadCell { column: column.name, unfit }))?;
             cell.digest(&mut sum);
         }

@@ -103,8 +103,8 @@ impl<'c> PageCopy<'c> {
     fn push(&mut self, row: &SqliteRow, table: &TableLayout) -> Result<(), BadCell> {
         let width = i16::try_from(table.columns.len()).unwrap_or(i16::MAX);
         self.waiting.extend(width.to_be_bytes());
-        for (place, column) in table.columns.iter().enumerate() {
-            let cell = row.cell(place, column.kind);
+        for (index, column) in table.columns.iter().enumerate() {
+            let cell = row.cell(index, column.kind);
             let written = cell.and_then(|cell| cell.write(column.kind, &mut self.waiting));
             written.map_err(|unfit| BadCell { column: column.name, unfit })?;
         }

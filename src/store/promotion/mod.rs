@@ -38,7 +38,7 @@ pub use target_database::TargetState;
 pub use unit::{InstallationPart, PromotionUnit};
 
 /// Callback for progress: called with each page, with the unit and the rows of the page.
-pub type Watcher<'w> = &'w mut dyn FnMut(&PromotionUnit, u64);
+pub type CopyProgress<'w> = &'w mut dyn FnMut(&PromotionUnit, u64);
 
 /// A unit and the number of its rows in the embedded installation.
 #[derive(Clone, Debug)]
@@ -98,14 +98,14 @@ impl Promotion {
     }
 
     /// Reads every row, and checks that PostgreSQL takes it; returns the obstacles.
-    pub async fn check(&mut self, watcher: Watcher<'_>) -> Result<Vec<String>, PromotionError> {
+    pub async fn check(&mut self, report_progress: CopyProgress<'_>) -> Result<Vec<String>, PromotionError> {
         let mut problems = self.source.dangling().await?;
         for CountedUnit { unit, .. } in &self.counted {
             let mut after = None;
             loop {
                 let page = next_page(&mut self.source, unit, after).await?;
                 match checksum::read_page(&mut self.source, (unit, &page)).await {
-                    Ok(sum) => watcher(unit, sum.rows),
+                    Ok(sum) => report_progress(unit, sum.rows),
                     Err(error @ PromotionError::Unfit { .. }) => problems.push(error.to_string()),
                     Err(error) => return Err(error),
                 }
@@ -124,7 +124,7 @@ impl Promotion {
     pub async fn copy(
         &mut self,
         target: &mut PromotionTarget,
-        watcher: Watcher<'_>,
+        report_progress: CopyProgress<'_>,
     ) -> Result<(), PromotionError> {
         let dangling = self.source.dangling().await?;
         if let Some(first) = dangling.first() {
@@ -134,13 +134,13 @@ impl Promotion {
         let segments = self.source.segment_ids().await?;
         target.make_partitions(&segments).await?;
         for CountedUnit { unit, .. } in &self.counted {
-            let half = target.half(unit.place);
+            let half = target.half(unit.part);
             let mut progress = half.progress(unit).await?;
-            watcher(unit, progress.rows);
+            report_progress(unit, progress.rows);
             while !progress.is_done {
                 let page = next_page(&mut self.source, unit, progress.position.clone()).await?;
                 let next = copy::copy_page(&mut self.source, half, (unit, &page), &progress).await?;
-                watcher(unit, next.rows - progress.rows);
+                report_progress(unit, next.rows - progress.rows);
                 progress = next;
             }
         }
@@ -155,22 +155,22 @@ impl Promotion {
     pub async fn verify(
         &mut self,
         target: &mut PromotionTarget,
-        watcher: Watcher<'_>,
+        report_progress: CopyProgress<'_>,
     ) -> Result<Vec<VerifiedTable>, PromotionError> {
         let mut sums: Vec<(VerifiedTable, Sha256)> = Vec::new();
         for CountedUnit { unit, .. } in &self.counted {
             let table = unit.table.name;
-            let place = sums.iter().position(|(verified, _)| verified.table == table).unwrap_or(sums.len());
-            if place == sums.len() {
+            let index = sums.iter().position(|(verified, _)| verified.table == table).unwrap_or(sums.len());
+            if index == sums.len() {
                 sums.push((VerifiedTable { table, rows: 0, checksum: String::new() }, Sha256::new()));
             }
-            let (verified, table_sum) = &mut sums[place];
-            let half = target.half(unit.place);
+            let (verified, table_sum) = &mut sums[index];
+            let half = target.half(unit.part);
             let mut after = None;
             loop {
                 let page = next_page(&mut self.source, unit, after).await?;
                 let compared = checksum::compare_page(&mut self.source, half, (unit, &page)).await?;
-                watcher(unit, compared.rows);
+                report_progress(unit, compared.rows);
                 verified.rows += compared.rows;
                 table_sum.update(compared.sum);
                 let Some(upto) = page.upto else { break };
@@ -189,10 +189,10 @@ impl Promotion {
     ///
     /// When the source was written to meanwhile, or the target fails.
     pub async fn finish(&mut self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
-        self.source.demand_unchanged().await?;
+        self.source.require_unchanged().await?;
         target.finish(&self.installation, &self.state).await?;
         // Some time has passed since the last check, and a command may have written since.
-        self.source.demand_unchanged().await
+        self.source.require_unchanged().await
     }
 
     /// Removes the leftovers of a promotion that was cut off at its very end.

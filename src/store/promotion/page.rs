@@ -44,8 +44,8 @@ pub(super) struct RowQuery<'t> {
 impl KeyPosition {
     /// The position of a row with only the columns of the key.
     pub(super) fn of_key(table: &TableLayout, row: &impl CellRow) -> Result<Self, UnfitValue> {
-        let parts = table.key_columns().enumerate().map(|(place, column)| {
-            Ok(match row.cell(place, column.kind)? {
+        let parts = table.key_columns().enumerate().map(|(index, column)| {
+            Ok(match row.cell(index, column.kind)? {
                 CellValue::Number(number) => KeyPart::Number(number),
                 CellValue::Text(text) => KeyPart::Text(text.to_owned()),
                 CellValue::Null | CellValue::Bytes(_) => {
@@ -96,15 +96,15 @@ impl fmt::Display for TablePage {
 impl RowQuery<'_> {
     /// The rows of a page of SQLite, in order.
     pub(super) fn sqlite(&self, page: &TablePage) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
-        let mut place = |_: &TableColumn| "?".to_owned();
-        let text = self.text(page, &|column| quoted(column), &mut place);
+        let mut placeholder = |_: &TableColumn| "?".to_owned();
+        let text = self.text(page, &|column| quoted(column), &mut placeholder);
         sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
     }
 
     /// The rows of a page of PostgreSQL, in order.
     pub(super) fn postgres(&self, page: &TablePage) -> sqlx::query::Query<'static, Postgres, PgArguments> {
         let mut bound = 0;
-        let mut place = |column: &TableColumn| {
+        let mut placeholder = |column: &TableColumn| {
             bound += 1;
             if column.kind == ColumnKind::Text {
                 format!("${bound}::text")
@@ -112,7 +112,7 @@ impl RowQuery<'_> {
                 format!("${bound}::bigint")
             }
         };
-        let text = self.text(page, &by_bytes, &mut place);
+        let text = self.text(page, &by_bytes, &mut placeholder);
         let mut values = PgArguments::default();
         for part in page.bounds() {
             // Numbers and texts can always be bound.
@@ -151,11 +151,11 @@ impl RowQuery<'_> {
         &self,
         page: &TablePage,
         ordered: &dyn Fn(&TableColumn) -> String,
-        place: &mut dyn FnMut(&TableColumn) -> String,
+        placeholder: &mut dyn FnMut(&TableColumn) -> String,
     ) -> String {
         let columns = list(self.table.columns.iter(), quoted);
-        let order = list(self.table.order.iter().map(|place| &self.table.columns[*place]), ordered);
-        let conditions = self.conditions(page, ordered, place);
+        let order = list(self.table.order.iter().map(|index| &self.table.columns[*index]), ordered);
+        let conditions = self.conditions(page, ordered, placeholder);
         format!("SELECT {columns} FROM {}{conditions} ORDER BY {order}", self.from)
     }
 
@@ -163,14 +163,14 @@ impl RowQuery<'_> {
         &self,
         page: &TablePage,
         ordered: &dyn Fn(&TableColumn) -> String,
-        place: &mut dyn FnMut(&TableColumn) -> String,
+        placeholder: &mut dyn FnMut(&TableColumn) -> String,
     ) -> String {
         let key = list(self.table.key_columns(), ordered);
         let mut conditions: Vec<String> = self.filter.map(str::to_owned).into_iter().collect();
         for (bound, sign) in [(&page.after, ">"), (&page.upto, "<=")] {
             if bound.is_some() {
-                let places = list(self.table.key_columns(), &mut *place);
-                conditions.push(format!("({key}) {sign} ({places})"));
+                let placeholders = list(self.table.key_columns(), &mut *placeholder);
+                conditions.push(format!("({key}) {sign} ({placeholders})"));
             }
         }
         if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }

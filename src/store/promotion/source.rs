@@ -62,10 +62,10 @@ impl EmbeddedInstallation {
             history: SourceDatabase::open(history, busy).await?,
             segments: SourceSegments { folder: history.with_extension("segments"), busy, open: None },
         };
-        demand_steps::<MainMigrator>(&mut opened.main.connection, main).await?;
-        demand_steps::<HistoryMigrator>(&mut opened.history.connection, history).await?;
-        demand_known_tables(&mut opened.main.connection, &tables::main(), "main_migration").await?;
-        demand_known_tables(&mut opened.history.connection, &tables::history(), "history_migration").await?;
+        require_steps::<MainMigrator>(&mut opened.main.connection, main).await?;
+        require_steps::<HistoryMigrator>(&mut opened.history.connection, history).await?;
+        require_known_tables(&mut opened.main.connection, &tables::main(), "main_migration").await?;
+        require_known_tables(&mut opened.history.connection, &tables::history(), "history_migration").await?;
         Ok(opened)
     }
 
@@ -120,7 +120,7 @@ impl EmbeddedInstallation {
         &mut self,
         unit: &PromotionUnit,
     ) -> Result<&mut SqliteConnection, PromotionError> {
-        match unit.place {
+        match unit.part {
             InstallationPart::Main => Ok(&mut self.main.connection),
             InstallationPart::History => Ok(&mut self.history.connection),
             InstallationPart::Segment(id) => self.segments.connection(id).await,
@@ -203,7 +203,7 @@ impl EmbeddedInstallation {
     /// # Errors
     ///
     /// When another process has written to them meanwhile.
-    pub(super) async fn demand_unchanged(&mut self) -> Result<(), PromotionError> {
+    pub(super) async fn require_unchanged(&mut self) -> Result<(), PromotionError> {
         for held in [&mut self.main, &mut self.history] {
             if !held.is_unchanged().await.map_err(PromotionError::Source)? {
                 return Err(PromotionError::refused(
@@ -269,7 +269,7 @@ impl SourceSegments {
             }
             let file = self.file(id);
             let mut connection = connect(&file, self.busy).await.map_err(PromotionError::Source)?;
-            demand_steps::<SegmentMigrator>(&mut connection, &file).await?;
+            require_steps::<SegmentMigrator>(&mut connection, &file).await?;
             self.open = Some((id, connection));
         }
         match &mut self.open {
@@ -281,7 +281,7 @@ impl SourceSegments {
 
 /// The steps that were applied are those of this version: reading must not change anything, so nothing is brought up to
 /// date here.
-async fn demand_steps<M: MigratorTrait>(
+async fn require_steps<M: MigratorTrait>(
     connection: &mut SqliteConnection,
     file: &Path,
 ) -> Result<(), PromotionError> {
@@ -304,7 +304,7 @@ async fn demand_steps<M: MigratorTrait>(
 }
 
 /// Every table is in the lists: a promotion never leaves one behind.
-async fn demand_known_tables(
+async fn require_known_tables(
     connection: &mut SqliteConnection,
     known: &[TableLayout],
     migrations: &str,

@@ -151,8 +151,9 @@ impl TableLayout {
         let columns: Vec<TableColumn> = E::Column::iter()
             .map(|column| TableColumn { name: column.as_str(), kind: kind(column.def().get_column_type()) })
             .collect();
-        let place = |name: &str| columns.iter().position(|column| column.name == name).unwrap_or_default();
-        let key: Vec<usize> = E::PrimaryKey::iter().map(|part| place(part.into_column().as_str())).collect();
+        let index_of = |name: &str| columns.iter().position(|column| column.name == name).unwrap_or_default();
+        let key: Vec<usize> =
+            E::PrimaryKey::iter().map(|part| index_of(part.into_column().as_str())).collect();
         Self {
             name: E::default().table_name(),
             has_drawn_key: E::PrimaryKey::auto_increment(),
@@ -166,12 +167,12 @@ impl TableLayout {
     /// The same in pages of whole values of one of its key's columns.
     fn by(self, name: &str) -> Self {
         let (first, rest): (Vec<usize>, Vec<usize>) =
-            self.order.iter().copied().partition(|place| self.columns[*place].name == name);
+            self.order.iter().copied().partition(|index| self.columns[*index].name == name);
         Self { order: first.iter().chain(&rest).copied().collect(), key: first, ..self }
     }
 
     pub(super) fn key_columns(&self) -> impl Iterator<Item = &TableColumn> {
-        self.key.iter().map(|place| &self.columns[*place])
+        self.key.iter().map(|index| &self.columns[*index])
     }
 }
 

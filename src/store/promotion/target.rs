@@ -47,7 +47,7 @@ impl PromotionTarget {
     ) -> Result<TargetState, PromotionError> {
         let main = self.main.state("history", installation, state).await?;
         if main == TargetState::Finished {
-            return self.demand_history(installation, state).await.map(|()| main);
+            return self.require_history(installation, state).await.map(|()| main);
         }
         let history = self.history.state("main", installation, state).await?;
         if history == TargetState::Finished {
@@ -62,7 +62,7 @@ impl PromotionTarget {
     }
 
     /// The history was moved with the main database that is finished, or at least its marker is still there.
-    async fn demand_history(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
+    async fn require_history(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         let found = match self.history.marker("history").await? {
             None => self.history.promoted().await?,
             found => found,
@@ -101,8 +101,8 @@ impl PromotionTarget {
     }
 
     /// The database of a unit.
-    pub(super) const fn half(&mut self, place: InstallationPart) -> &mut TargetDatabase {
-        match place {
+    pub(super) const fn half(&mut self, part: InstallationPart) -> &mut TargetDatabase {
+        match part {
             InstallationPart::Main => &mut self.main,
             InstallationPart::History | InstallationPart::Segment(_) => &mut self.history,
         }
@@ -123,7 +123,7 @@ impl PromotionTarget {
     ) -> Result<(), PromotionError> {
         for unit in units {
             let text = format!("ANALYZE {}", unit.target);
-            self.half(unit.place).run(&text).await?;
+            self.half(unit.part).run(&text).await?;
         }
         Ok(())
     }

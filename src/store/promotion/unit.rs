@@ -19,7 +19,7 @@ pub enum InstallationPart {
 #[derive(Clone, Debug)]
 pub struct PromotionUnit {
     /// Database or segment that has the table.
-    pub place: InstallationPart,
+    pub part: InstallationPart,
     /// Name and columns of the table.
     pub table: TableLayout,
     /// The rows that count.
@@ -29,21 +29,21 @@ pub struct PromotionUnit {
 }
 
 impl PromotionUnit {
-    pub(super) fn whole(place: InstallationPart, table: TableLayout) -> Self {
+    pub(super) fn whole(part: InstallationPart, table: TableLayout) -> Self {
         let target = format!("\"{}\"", table.name);
-        Self { place, table, filter: None, target }
+        Self { part, table, filter: None, target }
     }
 
     /// Rows of later batches are leftovers of a seal that was cut off.
     pub(super) fn of_segment(id: SegmentId, table: TableLayout, sealed_batch: i64) -> Self {
         let (filter, target) = (format!("batch <= {sealed_batch}"), format!("{}_{id}", table.name));
-        Self { place: InstallationPart::Segment(id), table, filter: Some(filter), target }
+        Self { part: InstallationPart::Segment(id), table, filter: Some(filter), target }
     }
 
     /// The name for stored progress and errors.
     #[must_use]
     pub fn name(&self) -> String {
-        match self.place {
+        match self.part {
             InstallationPart::Segment(id) => format!("{}_{id}", self.table.name),
             _ => self.table.name.to_owned(),
         }

@@ -56,10 +56,10 @@ pub async fn by_keys(
 /// Returns the outline of the visible service with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
 ) -> Result<Option<ServiceOutline>, MainError> {
-    let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
+    let query = seen(visibility).filter(Column::PublicId.eq(id.as_str()));
     Ok(selected(connection, query).await?.pop())
 }
 
@@ -67,11 +67,11 @@ pub async fn find(
 /// number in all.
 pub async fn with_tag(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     tag: i64,
     window: PageWindow,
 ) -> Result<(Vec<ServiceOutline>, u64), MainError> {
-    let wanted = seen(sight).filter(carrying(tag));
+    let wanted = seen(visibility).filter(carrying(tag));
     let total = wanted.clone().count(&connection).await?;
     let page = wanted.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
@@ -81,11 +81,11 @@ pub async fn with_tag(
 /// that carry it, with check types only those of one of them.
 pub async fn listed(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
 ) -> Result<Vec<ServiceOutline>, MainError> {
-    let query = in_order(of_kind(seen(sight), wanted), window);
+    let query = in_order(of_kind(seen(visibility), wanted), window);
     selected(connection, query).await
 }
 

@@ -25,7 +25,7 @@ pub struct PageExtras {
 /// Reads the parts of these pages that come from other tables, restricted to what is visible, by the key of the page.
 pub async fn of_pages(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     pages: &[i64],
 ) -> Result<HashMap<i64, PageExtras>, MainError> {
     let mut shown: HashMap<i64, PageExtras> =
@@ -43,8 +43,8 @@ pub async fn of_pages(
     for (page, kind, hash) in files {
         shown.entry(page).or_default().files.push((kind, hash));
     }
-    if sight.is_confined() {
-        for component in components::of_pages(connection, sight, pages).await? {
+    if visibility.is_confined() {
+        for component in components::of_pages(connection, visibility, pages).await? {
             shown.entry(component.page).or_default().components_count += 1;
         }
         return Ok(shown);

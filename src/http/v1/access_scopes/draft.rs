@@ -94,7 +94,7 @@ async fn read(
         if let Some(entries) = entries {
             let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();
             let names: Vec<TagName> = entries.iter().flatten().filter_map(TagEntry::name).cloned().collect();
-            let known = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
+            let known = tags::find_all(transaction, caller.visibility(), &ids, &names).await?;
             tags = Some(resolve(&entries, &known, &errors));
         }
     }
@@ -107,7 +107,7 @@ fn resolve(entries: &Entries, known: &[Tag], errors: &ErrorCollector) -> Vec<i64
     if entries.is_empty() {
         errors.add("tags", FieldRule::MinItems(1));
     }
-    for (place, entry) in entries.iter().enumerate() {
+    for (index, entry) in entries.iter().enumerate() {
         let found = entry.clone().and_then(|wanted| match wanted.find(known) {
             Some(tag) => Ok(tag.row),
             None => Err(wanted.unknown()),
@@ -115,7 +115,7 @@ fn resolve(entries: &Entries, known: &[Tag], errors: &ErrorCollector) -> Vec<i64
         match found {
             Ok(row) if !rows.contains(&row) => rows.push(row),
             Ok(_) => {}
-            Err(rule) => errors.add(format!("tags.{place}"), rule),
+            Err(rule) => errors.add(format!("tags.{index}"), rule),
         }
     }
     rows

@@ -30,7 +30,7 @@ pub(super) async fn list_access_scopes(call: ApiCall<AppState>) -> Result<ApiRep
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let (scopes, total) = access_scopes::list(main, caller.sight(), request.window()).await?;
+    let (scopes, total) = access_scopes::list(main, caller.visibility(), request.window()).await?;
     let rows = shown(main, &scopes).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))

@@ -35,7 +35,8 @@ pub(in crate::http) async fn list_components(call: ApiCall<AppState>) -> Result<
     let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let ApiCall { state, caller, query, canonical_path, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
+    let found =
+        PageComponents::load(&state, state.databases.main.reader(), caller.visibility(), &page).await?;
     let rows = found.all(&languages);
     let total = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
@@ -50,7 +51,8 @@ pub(in crate::http) async fn show_component(call: ApiCall<AppState>) -> Result<A
     let id = find_component(&call, &page).await?.id;
     let ApiCall { state, caller, headers, .. } = call;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, state.databases.main.reader(), caller.sight(), &page).await?;
+    let found =
+        PageComponents::load(&state, state.databases.main.reader(), caller.visibility(), &page).await?;
     Ok(ApiReply::data(to_json(&found.one(id, &languages)?)).in_language(&languages))
 }
 
@@ -60,7 +62,7 @@ pub(in crate::http) async fn create_component(call: ApiCall<AppState>) -> Result
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, caller.sight(), page.key).await?;
+    let stored = components::of_page(&*write, caller.visibility(), page.key).await?;
     let links = find_links(&write, &caller, &body).await?;
     let draft = ComponentParser { organisation: &caller.organisation, components: &stored, links };
     let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
@@ -73,7 +75,7 @@ pub(in crate::http) async fn create_component(call: ApiCall<AppState>) -> Result
         followed.await?;
     }
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, &*write, caller.sight(), &page).await?;
+    let found = PageComponents::load(&state, &*write, caller.visibility(), &page).await?;
     let shown = to_json(&found.one(component.id, &languages)?);
     let location = format!("{}/v1/statuspages/{}/components/{}", state.base_url, page.id, component.id);
     write.commit(ApiReply::created(shown, &location).in_language(&languages)).await
@@ -86,7 +88,7 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let stored = components::of_page(&*write, caller.sight(), page.key).await?;
+    let stored = components::of_page(&*write, caller.visibility(), page.key).await?;
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
     let links = find_links(&write, &caller, &body).await?;
     refuse_group(&caller, before)?;
@@ -101,7 +103,7 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
         }
     }
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let found = PageComponents::load(&state, &*write, caller.sight(), &page).await?;
+    let found = PageComponents::load(&state, &*write, caller.visibility(), &page).await?;
     let shown = to_json(&found.one(id, &languages)?);
     write.commit(ApiReply::data(shown).in_language(&languages)).await
 }
@@ -112,7 +114,7 @@ pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
-    let found = components::find(&*write, caller.sight(), page.key, id).await?;
+    let found = components::find(&*write, caller.visibility(), page.key, id).await?;
     let component = found.ok_or(ApiError::NotFound)?;
     refuse_group(&caller, &component)?;
     if component.is_sync_managed {
@@ -126,7 +128,7 @@ pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result
 async fn find_component(call: &ApiCall<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
-    components::find(main, call.caller.sight(), page.key, id).await?.ok_or(ApiError::NotFound)
+    components::find(main, call.caller.visibility(), page.key, id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Locks the organisation and then the page until the transaction ends.
@@ -143,31 +145,31 @@ async fn find_links(
     body: &Map<String, Value>,
 ) -> Result<ComponentLinks, ApiError> {
     let transaction: &Transaction = write;
-    let sight = caller.sight();
+    let visibility = caller.visibility();
     let id = |name: &str| body.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse().ok());
     let mut links = ComponentLinks::default();
     if let Some(id) = id("service_id") {
-        let found = services::find(transaction, sight, id).await?;
+        let found = services::find(transaction, visibility, id).await?;
         links.service = found.map(|service| service.key);
     }
     if let Some(id) = id("sync_tag_id") {
-        links.tag = components::find_tag(transaction, sight, id).await?;
+        links.tag = components::find_tag(transaction, visibility, id).await?;
     }
     if let Some(id) = id("parent_id") {
-        links.parent_exists = components::exists(transaction, sight, id).await?;
+        links.parent_exists = components::exists(transaction, visibility, id).await?;
     }
     Ok(links)
 }
 
 /// Refuses changes of a group by a caller confined to an access scope: groups belong to the organisation.
 fn refuse_group(caller: &Caller, component: &Component) -> Result<(), ApiError> {
-    let is_others = caller.sight().is_confined() && component.service.is_none();
+    let is_others = caller.visibility().is_confined() && component.service.is_none();
     if is_others { Err(ApiError::Confined) } else { Ok(()) }
 }
 
 /// Checks that the caller will see the component: that of a confined caller must show a visible service.
 fn refuse_unseen(caller: &Caller, component: &Component) -> Result<(), ApiError> {
-    if caller.sight().is_confined() && component.service.is_none() {
+    if caller.visibility().is_confined() && component.service.is_none() {
         return Err(ApiError::Fields(FieldErrors::of("service_id", FieldRule::ScopeService)));
     }
     Ok(())

@@ -29,11 +29,11 @@ impl PageComponents {
     pub(in crate::http::v1) async fn load(
         state: &AppState,
         connection: &dyn StoreConnection,
-        sight: Visibility,
+        visibility: Visibility,
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
-        let components = components::of_page(connection, sight, page.key).await?;
-        let facts = page_facts::gather(connection, sight, page.key).await?;
+        let components = components::of_page(connection, visibility, page.key).await?;
+        let facts = page_facts::gather(connection, visibility, page.key).await?;
         let addresses: Vec<_> = facts.services.iter().map(ServiceOutline::address).collect();
         let snapshots = state.live(&addresses).await?;
         let verdicts = facts.services.iter().zip(&snapshots);
@@ -41,7 +41,7 @@ impl PageComponents {
         let derived = statuses(&components, &facts, &verdicts);
         let has_tags = components.iter().any(|component| component.sync_tag.is_some());
         let tags = match has_tags {
-            true => components::sync_tags(connection, sight, page.key).await?,
+            true => components::sync_tags(connection, visibility, page.key).await?,
             false => HashMap::new(),
         };
         let services = facts.services.into_iter().map(|service| (service.key, service)).collect();

@@ -30,7 +30,7 @@ pub(super) async fn list_contacts(call: ApiCall<AppState>) -> Result<ApiReply, A
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let (contacts, total) = contacts::list(main, caller.sight(), request.window()).await?;
+    let (contacts, total) = contacts::list(main, caller.visibility(), request.window()).await?;
     let rows = contacts.iter().map(|contact| to_json(&ContactView::of(contact))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))

@@ -25,7 +25,7 @@ use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
-use crate::lifecycle::custom_domains::record_look;
+use crate::lifecycle::custom_domains::record_check;
 use crate::model::domain::claims::{DomainCheckReason, DomainRecordsCheck, may_attach};
 use crate::model::domain::{CustomDomain, DomainStatus};
 use crate::model::domain_names::is_hostname;
@@ -92,7 +92,7 @@ pub(super) async fn detach_domain(call: ApiCall<AppState>) -> Result<CommittedRe
     let domain = find_for_update(&write, &page, domain.id).await?;
     custom_domains::delete(&*write, domain.key).await?;
     let committed = write.commit(ApiReply::deleted(domain.id)).await?;
-    state.announcer.host_changes.note();
+    state.router.host_changes.note();
     Ok(committed)
 }
 
@@ -106,14 +106,14 @@ pub(super) async fn verify_domain(
     effect.check()?;
     let asked_at = state.now();
     cooldowns.claim(&domain, asked_at).map_err(ApiError::VerifyCooldown)?;
-    let sight = check_domain(&state.domain_names.records(&domain), &state.toolbox).await;
+    let records_state = check_domain(&state.domain_names.records(&domain), &state.toolbox).await;
     let write = effect.begin(&state.databases.main).await?;
     let reason = DomainCheckReason::Requested(asked_at);
-    let made = DomainRecordsCheck { reason, sight, at: state.guard.judged_now() };
+    let made = DomainRecordsCheck { reason, records_state, at: state.guard.judged_now() };
     // The domain may have been checked or detached meanwhile.
-    let outcome = record_look(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
+    let outcome = record_check(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
     let committed = write.commit(ApiReply::data(shown(&state, &page, &outcome.domain))).await?;
-    state.announcer.host_changes.note();
+    state.router.host_changes.note();
     Ok(committed)
 }
 

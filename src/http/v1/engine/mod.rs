@@ -28,7 +28,7 @@ pub(super) async fn show_engine(call: ApiCall<AppState>) -> Result<ApiReply, Api
         is_alive,
         warnings: warnings(&state).await,
         actors: ActorView::all(&states),
-        ownership: OwnershipView::of(&state.announcer.ownership, figures.share),
-        queues: QueuesView::of(&figures, &state.definer.roster, state.now()),
+        ownership: OwnershipView::of(&state.router.ownership, figures.share),
+        queues: QueuesView::of(&figures, &state.compiler.roster, state.now()),
     })))
 }

@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn every_node_that_lives_or_owns_partitions_is_shown() {
         let [a, b, c] = ["a", "b", "c"].map(|name| name.parse::<NodeName>().unwrap());
-        let ownership = Ownership::among_others(NodeIdentity { name: a.clone(), folder: Id::random() });
+        let ownership = Ownership::clustered(NodeIdentity { name: a.clone(), folder: Id::random() });
         ownership.note_ledger(&PartitionLedger::default().taken(&a, some([0, 2])).taken(&b, some([1])));
         ownership.note_living(&[a, c].into_iter().collect());
         ownership.hold(some([0, 2]), FencingToken { epoch: 1, revision: 1 });

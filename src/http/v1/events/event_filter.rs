@@ -59,8 +59,8 @@ impl EventFilter {
     }
 
     /// Key of all clients with the same selection and visibility, in the same language.
-    pub(super) fn key(&self, sight: Visibility, language: &str) -> String {
-        format!("{sight:?} {language} {self:?}")
+    pub(super) fn key(&self, visibility: Visibility, language: &str) -> String {
+        format!("{visibility:?} {language} {self:?}")
     }
 }
 

@@ -44,7 +44,7 @@ const SERVICES: u64 = 50;
 /// The events that a client has missed.
 pub(super) struct MissedEvents {
     state: Arc<AppState>,
-    sight: Visibility,
+    visibility: Visibility,
     selection: Option<ServiceSelection>,
     stage: CatchUpStage,
     cursor: EventCursor,
@@ -53,7 +53,7 @@ pub(super) struct MissedEvents {
     settled: EventCursor,
     /// Time at which the reading of results started; results stored later may be missing.
     results_read_at_ms: i64,
-    told: HashSet<FactIdentity>,
+    sent: HashSet<FactIdentity>,
     pages: u32,
 }
 
@@ -82,31 +82,31 @@ impl MissedEvents {
         since: EventCursor,
         state: &Arc<AppState>,
         wanted: &EventFilter,
-        sight: Visibility,
+        visibility: Visibility,
     ) -> Self {
         let has_results = wanted.has(EventType::Result) && !wanted.selects_nothing;
         Self {
             state: Arc::clone(state),
-            sight,
+            visibility,
             selection: has_results.then(|| wanted.selection.clone()),
             stage: CatchUpStage::Begin,
             cursor: since,
             since,
             settled: since,
             results_read_at_ms: since.at_ms,
-            told: HashSet::new(),
+            sent: HashSet::new(),
             pages: 0,
         }
     }
 
     /// Returns true if this event has been published neither here nor before.
-    pub(super) fn is_news(&self, origin: &FactIdentity) -> bool {
+    pub(super) fn is_new(&self, origin: &FactIdentity) -> bool {
         let is_later = match origin {
             FactIdentity::Change(number) => *number > self.since.change,
             FactIdentity::Event(number) => *number > self.since.event,
             FactIdentity::Result(..) => true,
         };
-        is_later && !self.told.contains(origin)
+        is_later && !self.sent.contains(origin)
     }
 
     /// Restarts at the current cursor: more has happened meanwhile than is queued for the client.
@@ -152,11 +152,11 @@ impl MissedEvents {
             },
             CatchUpStage::End => return Ok(None),
         };
-        let told = audience.render_once(&facts).await.map_err(|RenderError(_)| ApiError::Unavailable)?;
-        self.told.extend(facts.iter().map(|fact| fact.what.origin()));
-        let events = told.len();
+        let rendered = audience.render_once(&facts).await.map_err(|RenderError(_)| ApiError::Unavailable)?;
+        self.sent.extend(facts.iter().map(|fact| fact.what.origin()));
+        let events = rendered.len();
         Ok(Some(MissedPage {
-            text: told.into_iter().map(|RenderedEvent { text, .. }| text).collect(),
+            text: rendered.into_iter().map(|RenderedEvent { text, .. }| text).collect(),
             events,
         }))
     }
@@ -176,7 +176,7 @@ impl MissedEvents {
     fn reset(&mut self, positions: &EventIdCodec) -> MissedPage {
         self.cursor = self.settled;
         self.since = EventCursor::default();
-        self.told.clear();
+        self.sent.clear();
         self.pages = 0;
         self.stage = CatchUpStage::End;
         reset_page(TOO_OLD, &positions.id(self.settled))
@@ -185,7 +185,7 @@ impl MissedEvents {
     /// Finds the status changes that were missed; says so when they are too many to be sent one by one.
     async fn find_changes(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let databases = &self.state.databases;
-        let services = services::keys(databases.main.reader(), self.sight.organisation()).await?;
+        let services = services::keys(databases.main.reader(), self.visibility.organisation()).await?;
         let history = databases.history.reader();
         let numbers = feed::numbers_of_services(history, &services, self.cursor.change, CHANGES + 1).await?;
         if numbers.len() as u64 > CHANGES {
@@ -199,7 +199,7 @@ impl MissedEvents {
         let mut facts = Vec::new();
         for row in rows {
             self.cursor.change = row.number;
-            if !self.told.contains(&FactIdentity::Change(row.number)) {
+            if !self.sent.contains(&FactIdentity::Change(row.number)) {
                 facts.push(self.fact(FactContent::Change(row)));
             }
         }
@@ -208,14 +208,14 @@ impl MissedEvents {
 
     async fn events(&mut self) -> Result<Vec<EventFact>, ApiError> {
         let main = self.state.databases.main.reader();
-        let organisation = self.sight.organisation();
+        let organisation = self.visibility.organisation();
         let mut rows = events::of_organisation(main, organisation, self.cursor.event, AT_ONCE as u64).await?;
         if rows.len() < AT_ONCE {
             self.stage = if self.selection.is_some() { CatchUpStage::Services } else { CatchUpStage::End };
         }
         let last = rows.last().map_or(self.cursor.event, |row| row.number);
-        rows.retain(|row| !self.told.contains(&FactIdentity::Event(row.number)));
-        self.told.extend(rows.iter().map(|row| FactIdentity::Event(row.number)));
+        rows.retain(|row| !self.sent.contains(&FactIdentity::Event(row.number)));
+        self.sent.extend(rows.iter().map(|row| FactIdentity::Event(row.number)));
         let mut facts = Vec::new();
         for row in without_repetitions(rows) {
             self.cursor.event = row.number;
@@ -228,7 +228,7 @@ impl MissedEvents {
     async fn find_services(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let main = self.state.databases.main.reader();
         let selection = self.selection.clone().unwrap_or_default();
-        let found = service_selection::first(main, self.sight, &selection, SERVICES + 1).await?;
+        let found = service_selection::first(main, self.visibility, &selection, SERVICES + 1).await?;
         if found.len() as u64 > SERVICES {
             self.stage = CatchUpStage::End;
             self.cursor.at_ms = self.settled.at_ms;
@@ -247,15 +247,15 @@ impl MissedEvents {
         let facts = results.into_iter().map(|result| {
             // A client that resumes at this position gets the results from this one on.
             let at_ms = result.checked_at.plus_ms(RESULT_LATE_MS).ms().min(self.results_read_at_ms);
-            let (organisation, cursor) = (self.sight.organisation(), self.cursor_after(at_ms));
+            let (organisation, cursor) = (self.visibility.organisation(), self.cursor_after(at_ms));
             EventFact { organisation, cursor, what: FactContent::Result(Arc::new(result)) }
         });
-        facts.filter(|fact| !self.told.contains(&fact.what.origin())).collect()
+        facts.filter(|fact| !self.sent.contains(&fact.what.origin())).collect()
     }
 
     fn fact(&self, what: FactContent) -> EventFact {
         let cursor = self.cursor_after(self.cursor.at_ms);
-        EventFact { organisation: self.sight.organisation(), cursor, what }
+        EventFact { organisation: self.visibility.organisation(), cursor, what }
     }
 
     /// Cursor of a client that has read everything up to here.

@@ -36,18 +36,18 @@ pub(super) async fn stream_events(call: ApiCall<AppState>) -> Result<ApiReply, A
     let ApiCall { state, caller, query, headers, .. } = call;
     let wanted = EventFilter::read(&query, &caller)?;
     let positions =
-        EventIdCodec { sealer: state.definer.sealer.clone(), organisation: caller.organisation.id };
+        EventIdCodec { sealer: state.compiler.sealer.clone(), organisation: caller.organisation.id };
     let last = positions.last_event(&headers)?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let in_language = languages.headers();
-    let missed = last.map(|last| MissedEvents::since(last, &state, &wanted, caller.sight()));
-    let key = wanted.key(caller.sight(), languages.chosen());
+    let missed = last.map(|last| MissedEvents::since(last, &state, &wanted, caller.visibility()));
+    let key = wanted.key(caller.visibility(), languages.chosen());
     let token = caller.token.clone();
     let hub = Arc::clone(&state.events);
     let words = positions.clone();
-    let teller = || SubscriptionRenderer { state, caller, languages, wanted, positions: words };
-    let listener = hub.subscribe_token(&token, key, || Box::new(teller())).await.map_err(refused)?;
-    let events = stream::events(listener, positions, missed);
+    let renderer = || SubscriptionRenderer { state, caller, languages, wanted, positions: words };
+    let subscriber = hub.subscribe_token(&token, key, || Box::new(renderer())).await.map_err(refused)?;
+    let events = stream::events(subscriber, positions, missed);
     let mut reply = ApiReply::events(EventStream::new(events));
     reply.headers.extend(in_language);
     Ok(reply)

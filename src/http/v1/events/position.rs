@@ -95,11 +95,11 @@ mod tests {
         let next = positions.id(EventCursor { change: 18, ..cursor });
         let same = id.bytes().zip(next.bytes()).filter(|(one, other)| one == other).count();
         assert!(same < id.len() / 3, "{id} {next}");
-        for place in 0..id.len() {
+        for index in 0..id.len() {
             let mut altered = id.clone().into_bytes();
-            altered[place] = if altered[place] == b'A' { b'B' } else { b'A' };
+            altered[index] = if altered[index] == b'A' { b'B' } else { b'A' };
             let read = positions.read(&String::from_utf8(altered).unwrap());
-            assert!(read.is_none(), "character {place}");
+            assert!(read.is_none(), "character {index}");
         }
         assert_eq!(positions.read(""), None);
     }

@@ -24,7 +24,7 @@ const REPEATS: Duration = Duration::from_secs(60);
 const GREETING: &str = "retry: 2000\n: listening\n\n";
 
 struct SubscriberStream {
-    listener: EventSubscriber,
+    subscriber: EventSubscriber,
     positions: EventIdCodec,
     missed: Option<MissedEvents>,
     is_missing: bool,
@@ -34,13 +34,13 @@ struct SubscriberStream {
 
 /// The chunks of a stream.
 pub(super) fn events(
-    listener: EventSubscriber,
+    subscriber: EventSubscriber,
     positions: EventIdCodec,
     missed: Option<MissedEvents>,
 ) -> impl Stream<Item = Bytes> + 'static {
     let is_missing = missed.is_some();
     let left = Bytes::new();
-    let mut live = SubscriberStream { listener, positions, missed, is_missing, repeats_until: None, left };
+    let mut live = SubscriberStream { subscriber, positions, missed, is_missing, repeats_until: None, left };
     let begun = if is_missing { Bytes::new() } else { live.heartbeat() };
     live.left = [GREETING.as_bytes(), &begun].concat().into();
     unfold(live, |mut live| async move {
@@ -55,7 +55,7 @@ impl SubscriberStream {
         while self.left.is_empty() {
             self.left = if self.is_missing { self.next_missed().await? } else { self.next_live().await? };
         }
-        if self.listener.is_over() {
+        if self.subscriber.is_over() {
             return None;
         }
         Some(self.left.split_to(self.left.len().min(CHUNK)))
@@ -63,27 +63,27 @@ impl SubscriberStream {
 
     /// The text of missed events; empty at the end.
     async fn next_missed(&mut self) -> Option<Bytes> {
-        let Self { listener, positions, missed, .. } = self;
+        let Self { subscriber, positions, missed, .. } = self;
         let page = async {
-            let _turn = listener.hub().acquire_replay_permit().await;
+            let _turn = subscriber.hub().acquire_replay_permit().await;
             match missed {
-                Some(missed) => missed.next(listener.audience(), positions, listener.settled()).await,
+                Some(missed) => missed.next(subscriber.audience(), positions, subscriber.settled()).await,
                 None => Ok(None),
             }
         };
         let page = tokio::select! {
             biased;
-            () = listener.over() => return None,
+            () = subscriber.over() => return None,
             page = page => page,
         };
         match page {
             Ok(Some(MissedPage { text, events })) => {
-                self.listener.hub().note_sent(events);
+                self.subscriber.hub().note_sent(events);
                 Some(text.into())
             }
             Ok(None) => {
                 if let Some(missed) = &mut self.missed
-                    && self.listener.skip_if_behind()
+                    && self.subscriber.skip_if_behind()
                 {
                     missed.restart();
                     return Some(Bytes::new());
@@ -101,7 +101,7 @@ impl SubscriberStream {
 
     /// The next batch of live events; a heartbeat after a long silence.
     async fn next_live(&mut self) -> Option<Bytes> {
-        match tokio::time::timeout(HEARTBEAT, self.listener.next()).await {
+        match tokio::time::timeout(HEARTBEAT, self.subscriber.next()).await {
             Ok(round) => Some(self.render_round(&*round?)),
             Err(_) => Some(self.heartbeat()),
         }
@@ -112,16 +112,16 @@ impl SubscriberStream {
             self.missed = None;
         }
         let (bytes, events) = match &self.missed {
-            Some(missed) => round.select_events(|origin| missed.is_news(origin)),
+            Some(missed) => round.select_events(|origin| missed.is_new(origin)),
             None => (round.bytes(), round.events()),
         };
-        self.listener.hub().note_sent(events);
+        self.subscriber.hub().note_sent(events);
         bytes
     }
 
     /// A comment with the client's position, so that a quiet stream can be resumed as well.
     fn heartbeat(&self) -> Bytes {
-        match self.listener.delivered_cursor() {
+        match self.subscriber.delivered_cursor() {
             Some(cursor) => format!(": alive\nid: {}\n\n", self.positions.id(cursor)).into(),
             None => Bytes::from_static(b": alive\n\n"),
         }

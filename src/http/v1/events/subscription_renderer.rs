@@ -69,9 +69,9 @@ impl SubscriptionRenderer {
         let services = self.selected(&keys).await?;
         let is_chosen = |(_, service): &&(Id, ServiceKey)| services.contains_key(service);
         let chosen: HashSet<Id> = concerned.iter().filter(is_chosen).map(|(subject, _)| *subject).collect();
-        let mut heard = self.find_deleted(facts).await?;
-        heard.extend(services.keys());
-        let mut told = Vec::new();
+        let mut deleted = self.find_deleted(facts).await?;
+        deleted.extend(services.keys());
+        let mut rendered = Vec::new();
         for fact in facts {
             let words = match &fact.what {
                 FactContent::Change(change) => services.get(&change.change.service).map(|service| {
@@ -80,14 +80,14 @@ impl SubscriptionRenderer {
                 FactContent::Result(result) => services
                     .get(&result.service)
                     .map(|service| (EventType::Result, to_text(&ResultView::of(&stored(result), service)))),
-                FactContent::Event(event) => self.render_event(event, &chosen, &heard).await?,
+                FactContent::Event(event) => self.render_event(event, &chosen, &deleted).await?,
             };
             if let Some((kind, data)) = words {
                 let text = line(kind.as_str(), &self.positions.id(fact.cursor), &data);
-                told.push(RenderedEvent { origin: fact.what.origin(), text });
+                rendered.push(RenderedEvent { origin: fact.what.origin(), text });
             }
         }
-        Ok(told)
+        Ok(rendered)
     }
 
     /// The services that incidents and maintenances concern now, if the selection depends on them: queried once, before
@@ -105,7 +105,7 @@ impl SubscriptionRenderer {
                 _ => None,
             });
             let subjects: Vec<Id> = subjects.collect();
-            let organisation = self.caller.sight().organisation();
+            let organisation = self.caller.visibility().organisation();
             concerned.extend(events::concerned(self.main(), organisation, (kind, &subjects)).await?);
         }
         Ok(concerned)
@@ -114,7 +114,7 @@ impl SubscriptionRenderer {
     /// The deleted ones among the services that incidents and maintenances no longer concern: their selection is
     /// unknown. Unscoped subscribers only: a scoped one never saw the resource.
     async fn find_deleted(&self, facts: &[&EventFact]) -> Result<HashSet<ServiceKey>, ApiError> {
-        if self.caller.sight().is_confined() || self.wanted.selection.is_everything() {
+        if self.caller.visibility().is_confined() || self.wanted.selection.is_everything() {
             return Ok(HashSet::new());
         }
         let left = facts.iter().flat_map(|fact| match &fact.what {
@@ -132,25 +132,25 @@ impl SubscriptionRenderer {
 
     /// The services among these that the caller sees and selects.
     async fn selected(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, NamedService>, ApiError> {
-        let (sight, selection) = (self.caller.sight(), &self.wanted.selection);
-        let found = service_selection::among(self.main(), sight, selection, keys).await?;
+        let (visibility, selection) = (self.caller.visibility(), &self.wanted.selection);
+        let found = service_selection::among(self.main(), visibility, selection, keys).await?;
         Ok(found.into_iter().map(|service| (service.key, service)).collect())
     }
 
     /// The event of an incident or a maintenance, if the caller sees it and selects one of its services, or did until
-    /// then. `chosen` are those that concern such a service now, `heard` are such services, including possibly selected
+    /// then. `chosen` are those that concern such a service now, `deleted` are such services, including possibly selected
     /// deleted ones.
     async fn render_event(
         &self,
         event: &StoredEvent,
         chosen: &HashSet<Id>,
-        heard: &HashSet<ServiceKey>,
+        deleted: &HashSet<ServiceKey>,
     ) -> Result<Option<(EventType, String)>, ApiError> {
         let StoredEvent { kind, act, subject, .. } = *event;
         let asks_all = self.wanted.selection.is_everything();
-        let shows_all = asks_all && !self.caller.sight().is_confined();
+        let shows_all = asks_all && !self.caller.visibility().is_confined();
         let gone = |action| view::event(kind, action, subject, None);
-        let concerns = |services: &[ServiceKey]| services.iter().any(|service| heard.contains(service));
+        let concerns = |services: &[ServiceKey]| services.iter().any(|service| deleted.contains(service));
         if act == EventAction::Deleted {
             let is_heard = shows_all || concerns(&event.services);
             return Ok(is_heard.then(|| gone(act.as_str())));
@@ -188,7 +188,7 @@ impl SubscriptionRenderer {
                 incidents::read_one(self.main(), &self.caller, subject, &self.languages).await
             }
             EventSubjectKind::Maintenance => {
-                maintenances::read_one(self.main(), self.caller.sight(), subject, &self.languages).await
+                maintenances::read_one(self.main(), self.caller.visibility(), subject, &self.languages).await
             }
         }
     }

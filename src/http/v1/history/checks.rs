@@ -26,7 +26,7 @@ pub(in crate::http) async fn list_checks(call: ApiCall<AppState>) -> Result<ApiR
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let walk = HistoryCursorCodec {
         purpose: CHECKS,
-        sealer: &state.definer.sealer,
+        sealer: &state.compiler.sealer,
         organisation: caller.organisation.id,
         service: service.id,
     };

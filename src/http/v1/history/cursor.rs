@@ -93,10 +93,10 @@ mod tests {
             service: Id::random(),
         };
         let cursor = walk.write(&position());
-        for place in 0..cursor.len() {
+        for index in 0..cursor.len() {
             let mut altered = cursor.clone().into_bytes();
-            altered[place] = if altered[place] == b'A' { b'B' } else { b'A' };
-            assert_eq!(walk.read(&String::from_utf8(altered).unwrap()), None, "character {place}");
+            altered[index] = if altered[index] == b'A' { b'B' } else { b'A' };
+            assert_eq!(walk.read(&String::from_utf8(altered).unwrap()), None, "character {index}");
         }
         for text in ["", "AAAA", "not base64!", &"A".repeat(300)] {
             assert_eq!(walk.read(text), None, "{text}");

@@ -37,7 +37,7 @@ pub(in crate::http) async fn list_status_changes(call: ApiCall<AppState>) -> Res
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let walk = HistoryCursorCodec {
         purpose: CHANGES,
-        sealer: &state.definer.sealer,
+        sealer: &state.compiler.sealer,
         organisation: caller.organisation.id,
         service: service.id,
     };

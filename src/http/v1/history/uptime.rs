@@ -34,7 +34,7 @@ pub(in crate::http) async fn list_uptime(call: ApiCall<AppState>) -> Result<ApiR
     let past = timeline::load_timeline(&state, &service, TimeRange { from, to: now }).await?;
     let measured: BTreeMap<i64, Availability> = per_day(&past.spans).into_iter().collect();
     let reader = state.databases.main.reader();
-    let incidents = list::periods(reader, caller.sight(), service.key, first).await?;
+    let incidents = list::periods(reader, caller.visibility(), service.key, first).await?;
     let entry = |day: i64| {
         let open = open_within(&incidents, TimeRange { from: start_of_day(day), to: start_of_day(day + 1) });
         let unreachable_ms = past.unreachable_ms.get(&day).copied().unwrap_or_default();

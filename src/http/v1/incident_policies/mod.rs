@@ -106,7 +106,7 @@ async fn reevaluate_outages(
     now: Timestamp,
 ) -> Result<(), ApiError> {
     write.concerns(ChangeScope::Organisation(caller.organisation.key));
-    Ok(outages::look_at_organisation(&**write, caller.organisation.key, now).await?)
+    Ok(outages::evaluate_organisation(&**write, caller.organisation.key, now).await?)
 }
 
 /// The tag named in the body, if it exists.
@@ -118,7 +118,7 @@ async fn find_tag(
     let ignored = ErrorCollector::default();
     let field = BodyFields::new(body, "", &ignored).skippable("tag_id");
     let Some(id) = field.and_then(|field| read_id(&field)) else { return Ok(None) };
-    let tag = tags::find(&**write, caller.sight(), id).await?;
+    let tag = tags::find(&**write, caller.visibility(), id).await?;
     Ok(tag.map(|tag| PolicyTag { key: tag.row, id: tag.id, label: tag.name.label() }))
 }
 

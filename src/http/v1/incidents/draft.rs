@@ -22,8 +22,8 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::incident::{
-    AffectedService, ChosenPage, Incident, IncidentKind, IncidentStatus, MESSAGE_LENGTH, Severity,
-    TITLE_LENGTH, TimelineEntry, WholeIncident,
+    AffectedService, ChosenPage, Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry,
+    MESSAGE_LENGTH, Severity, TITLE_LENGTH, WholeIncident,
 };
 use crate::model::service::NamedService;
 use crate::model::timeline_size::TimelineSize;
@@ -58,7 +58,7 @@ impl IncidentLinks {
     /// Looks up every well-formed id of the body.
     pub(super) async fn find(
         transaction: &Transaction,
-        sight: Visibility,
+        visibility: Visibility,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {
         let ignored = ErrorCollector::default();
@@ -66,10 +66,10 @@ impl IncidentLinks {
         let ids = |read: Option<LinkedIds>| read.map(|ids| ids.ids()).unwrap_or_default();
         let (services, pages) = (ids(service_ids(&fields)), ids(statuspage_ids(&fields)));
         Ok(Self {
-            services: id_lookup::services_to_link(transaction, sight, &services).await?,
-            statuspages: id_lookup::statuspages_to_link(transaction, sight, &pages).await?,
+            services: id_lookup::services_to_link(transaction, visibility, &services).await?,
+            statuspages: id_lookup::statuspages_to_link(transaction, visibility, &pages).await?,
             staying: (Vec::new(), Vec::new()),
-            needs_service: sight.is_confined(),
+            needs_service: visibility.is_confined(),
         })
     }
 
@@ -91,7 +91,7 @@ impl IncidentLinks {
         if self.needs_service && is_empty && list.is_empty() {
             errors.add("service_ids", FieldRule::ScopeService);
         }
-        errors.extend(list.by_place());
+        errors.extend(list.sorted_by_index());
         Some(found?.into_iter().chain(&self.staying.0).cloned().collect())
     }
 
@@ -101,7 +101,7 @@ impl IncidentLinks {
         let ids = statuspage_ids(&BodyFields::new(body, "", &list));
         let known: HashMap<Id, &LinkedPage> = self.statuspages.iter().map(|(id, row)| (*id, row)).collect();
         let found = ids.map(|ids| ids.resolve("status page", &known, &list));
-        errors.extend(list.into_inner().by_place());
+        errors.extend(list.into_inner().sorted_by_index());
         let chosen = |page: &LinkedPage| ChosenPage { key: page.key, id: page.id, name: page.name.clone() };
         Some(found?.into_iter().map(chosen).chain(self.staying.1.iter().cloned()).collect())
     }
@@ -167,7 +167,8 @@ impl IncidentParser<'_> {
             created_at,
             updated_at: created_at,
         };
-        let first = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
+        let first =
+            IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at };
         let mut made = WholeIncident {
             incident,
             services: Vec::new(),

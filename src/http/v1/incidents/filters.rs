@@ -32,7 +32,7 @@ pub(super) async fn read(
         None => None,
         Some(ids) => {
             let reader = state.databases.main.reader();
-            let known = id_lookup::services_by_id(reader, caller.sight(), &ids).await?;
+            let known = id_lookup::services_by_id(reader, caller.visibility(), &ids).await?;
             Some(known.into_values().collect())
         }
     };

@@ -59,7 +59,7 @@ async fn page(
     window: PageWindow,
 ) -> Result<(Vec<(Incident, Vec<AffectedService>)>, u64), ApiError> {
     let snapshot = state.databases.main.snapshot().await?;
-    let (mut rows, total) = incidents::list::page(&snapshot, caller.sight(), filter, window).await?;
+    let (mut rows, total) = incidents::list::page(&snapshot, caller.visibility(), filter, window).await?;
     retitle(&snapshot, caller, &mut rows).await?;
     snapshot.end_reading().await.map_err(MainError::from)?;
     Ok((rows, total))
@@ -69,7 +69,7 @@ pub(super) async fn show_incident(call: ApiCall<AppState>) -> Result<ApiReply, A
     let id = call.path.id(0)?;
     let ApiCall { state, caller, headers, .. } = call;
     let snapshot = state.databases.main.snapshot().await?;
-    let incident = incidents::find(&snapshot, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
+    let incident = incidents::find(&snapshot, caller.visibility(), id).await?.ok_or(ApiError::NotFound)?;
     let seen = VisibleIncident::read(&snapshot, &caller, incident).await?;
     snapshot.end_reading().await.map_err(MainError::from)?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
@@ -80,7 +80,7 @@ pub(super) async fn create_incident(call: ApiCall<AppState>) -> Result<Committed
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let links = IncidentLinks::find(&write, caller.sight(), &body).await?;
+    let links = IncidentLinks::find(&write, caller.visibility(), &body).await?;
     let draft = IncidentParser { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
     lifecycle::incidents::insert(&write, &mut made).await?;
@@ -97,7 +97,7 @@ pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<Committed
     let body = body.read_object(&headers).await?;
     // Services are locked before incidents, in the same order as by the deletion of a service.
     let write = effect.begin_locked(&state.databases.main).await?;
-    let links = IncidentLinks::find(&write, caller.sight(), &body).await?;
+    let links = IncidentLinks::find(&write, caller.visibility(), &body).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
         return Err(StateConflict::IncidentResolved.into());
@@ -125,11 +125,11 @@ pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<Committed
     let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    if caller.sight().is_confined() {
+    if caller.visibility().is_confined() {
         let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
         HiddenIncidentPart::of(&*write, &caller, &stored).await?.refuse_shared()?;
     }
-    if !lifecycle::incidents::delete(&write, caller.sight(), id, state.now()).await? {
+    if !lifecycle::incidents::delete(&write, caller.visibility(), id, state.now()).await? {
         return Err(ApiError::NotFound);
     }
     write.commit(ApiReply::deleted(id)).await
@@ -142,7 +142,7 @@ pub(super) async fn read_one(
     id: Id,
     languages: &AnswerLanguage,
 ) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
-    let Some(incident) = incidents::find(connection, caller.sight(), id).await? else { return Ok(None) };
+    let Some(incident) = incidents::find(connection, caller.visibility(), id).await? else { return Ok(None) };
     let seen = VisibleIncident::read(connection, caller, incident).await?;
     let services = seen.whole().services.iter().map(|affected| affected.service).collect();
     Ok(Some((to_json(&IncidentView::of(&seen, languages)), services)))

@@ -22,8 +22,8 @@ impl VisibleIncident {
         caller: &Caller,
         incident: Incident,
     ) -> Result<Self, ApiError> {
-        let mut whole = incidents::whole(connection, caller.sight(), incident).await?;
-        if caller.sight().is_confined() {
+        let mut whole = incidents::whole(connection, caller.visibility(), incident).await?;
+        if caller.visibility().is_confined() {
             name_seen_services(&mut whole, caller);
         }
         Ok(Self(whole))
@@ -52,7 +52,7 @@ impl HiddenIncidentPart {
         caller: &Caller,
         whole: &WholeIncident,
     ) -> Result<Self, ApiError> {
-        if !caller.sight().is_confined() {
+        if !caller.visibility().is_confined() {
             return Ok(Self::default());
         }
         let VisibleIncident(seen) = VisibleIncident::read(connection, caller, whole.incident.clone()).await?;
@@ -128,7 +128,7 @@ pub(super) async fn retitle(
     caller: &Caller,
     rows: &mut [(Incident, Vec<AffectedService>)],
 ) -> Result<(), ApiError> {
-    if !caller.sight().is_confined() {
+    if !caller.visibility().is_confined() {
         return Ok(());
     }
     let keys: Vec<i64> = rows.iter().map(|(incident, _)| incident.key).collect();

@@ -21,7 +21,7 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle;
 use crate::model::access::{Organisation, Permission};
-use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
+use crate::model::incident::{Incident, IncidentStatus, IncidentTimelineEntry};
 use crate::store::incidents;
 
 pub(in crate::http) async fn post_incident_update(
@@ -88,7 +88,7 @@ fn read_entry(
     body: &Map<String, Value>,
     organisation: &Organisation,
     now: Timestamp,
-) -> Result<TimelineEntry, FieldErrors> {
+) -> Result<IncidentTimelineEntry, FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);
     let status = fields.required("status").and_then(|field| read_word(&field, IncidentStatus::WORDS));
@@ -96,7 +96,7 @@ fn read_entry(
     let notify_subscribers = read_flag(&fields, "notify_subscribers", true);
     let found = errors.into_inner();
     let (Some(status), Some(message)) = (status, message) else { return Err(found) };
-    found.into_result(TimelineEntry {
+    found.into_result(IncidentTimelineEntry {
         id: Id::random(),
         status,
         message,
@@ -110,7 +110,7 @@ fn read_resolution(
     body: &Map<String, Value>,
     organisation: &Organisation,
     (incident, now): (&Incident, Timestamp),
-) -> Result<(TimelineEntry, Timestamp), FieldErrors> {
+) -> Result<(IncidentTimelineEntry, Timestamp), FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);
     let message = read_message(&fields, organisation);
@@ -122,6 +122,7 @@ fn read_resolution(
     let found = errors.into_inner();
     let (Some(message), Some(resolved_at)) = (message, resolved_at) else { return Err(found) };
     let status = IncidentStatus::Resolved;
-    let entry = TimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at: now };
+    let entry =
+        IncidentTimelineEntry { id: Id::random(), status, message, notify_subscribers, created_at: now };
     found.into_result((entry, resolved_at))
 }

@@ -13,7 +13,8 @@ use crate::http::v1::incidents::sharing::VisibleIncident;
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::incident::{
-    Acknowledgement, AffectedService, Impact, Incident, IncidentKind, IncidentStatus, Severity, TimelineEntry,
+    Acknowledgement, AffectedService, Impact, Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry,
+    Severity,
 };
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
@@ -109,7 +110,7 @@ impl<'a> IncidentView<'a> {
     }
 }
 
-fn entries<'a>(entries: &'a [TimelineEntry], languages: &AnswerLanguage) -> Vec<EntryView<'a>> {
+fn entries<'a>(entries: &'a [IncidentTimelineEntry], languages: &AnswerLanguage) -> Vec<EntryView<'a>> {
     entries.iter().map(|entry| EntryView::of(entry, IncidentStatus::as_str, languages)).collect()
 }
 

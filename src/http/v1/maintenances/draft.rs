@@ -43,15 +43,15 @@ impl MaintenanceLinks {
         caller: &Caller,
         body: &Map<String, Value>,
     ) -> Result<Self, ApiError> {
-        let sight = caller.sight();
+        let visibility = caller.visibility();
         let services = named(body, "service_ids", SERVICES_MAX);
-        let mut services = id_lookup::services_by_id(connection, sight, &services).await?;
+        let mut services = id_lookup::services_by_id(connection, visibility, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
         // A service deleted in between counts as missing.
         let held = effects::lock_services(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
-        let pages = id_lookup::statuspages_to_link(connection, sight, &pages).await?;
+        let pages = id_lookup::statuspages_to_link(connection, visibility, &pages).await?;
         let statuspages = pages.into_iter().map(|(id, page)| (id, page.key)).collect();
         Ok(Self { services, statuspages })
     }
@@ -219,10 +219,10 @@ impl MaintenanceParser<'_> {
         let found = ids.map(|ids| ids.resolve("service", &self.known.services, &list));
         let list = list.into_inner();
         let is_empty = found.as_ref().map_or(!body.contains_key("service_ids"), Vec::is_empty);
-        if self.caller.sight().is_confined() && is_empty && list.is_empty() {
+        if self.caller.visibility().is_confined() && is_empty && list.is_empty() {
             errors.add("service_ids", FieldRule::ScopeService);
         }
-        errors.extend(list.by_place());
+        errors.extend(list.sorted_by_index());
         found
     }
 
@@ -235,7 +235,7 @@ impl MaintenanceParser<'_> {
         let sent = BodyFields::new(body, "", &list).optional("statuspage_ids");
         let ids = sent.and_then(|sent| LinkedIds::read(&sent, STATUSPAGES_MAX, NullEntries::Ignored));
         let found = ids.map(|ids| ids.resolve("status page", &self.known.statuspages, &list));
-        errors.extend(list.into_inner().by_place());
+        errors.extend(list.into_inner().sorted_by_index());
         found
     }
 }

@@ -37,10 +37,10 @@ impl MaintenanceQuery {
     pub(super) async fn resolve(
         self,
         connection: &dyn StoreConnection,
-        sight: Visibility,
+        visibility: Visibility,
     ) -> Result<MaintenanceFilter, ApiError> {
         let Some(ids) = self.services else { return Ok(self.filter) };
-        let known = id_lookup::services_by_id(connection, sight, &ids).await?;
+        let known = id_lookup::services_by_id(connection, visibility, &ids).await?;
         Ok(MaintenanceFilter { covering_any: Some(known.into_values().collect()), ..self.filter })
     }
 }

@@ -53,12 +53,12 @@ pub(super) async fn list_maintenances_of_service(call: ApiCall<AppState>) -> Res
 async fn list(call: ApiCall<AppState>, covering: Option<ServiceKey>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, headers, canonical_path, .. } = call;
     let main = state.databases.main.reader();
-    let sight = caller.sight();
-    let filter = filter::read(&query, covering)?.resolve(main, sight).await?;
+    let visibility = caller.visibility();
+    let filter = filter::read(&query, covering)?.resolve(main, visibility).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let (rows, total) = maintenances::list(main, sight, &filter, request.window()).await?;
+    let (rows, total) = maintenances::list(main, visibility, &filter, request.window()).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let rows = view::rows(main, sight, &rows, &languages).await?;
+    let rows = view::rows(main, visibility, &rows, &languages).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     let envelope = PageEnvelope { request, total, path: &path, query: &query }.envelope(rows);
     Ok(ApiReply::ok(envelope).in_language(&languages))
@@ -67,14 +67,14 @@ async fn list(call: ApiCall<AppState>, covering: Option<ServiceKey>) -> Result<A
 pub(super) async fn show_maintenance(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let maintenance = resource_lookup::find_or_404(&call, maintenances::find).await?;
     let languages = AnswerLanguage::negotiate(&call.headers, &call.caller.organisation);
-    shown(call.state.databases.main.reader(), call.caller.sight(), &maintenance, &languages).await
+    shown(call.state.databases.main.reader(), call.caller.visibility(), &maintenance, &languages).await
 }
 
 pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    if caller.sight().is_confined() && body.get("recurrence").is_some_and(|sent| !sent.is_null()) {
+    if caller.visibility().is_confined() && body.get("recurrence").is_some_and(|sent| !sent.is_null()) {
         return Err(ApiError::Confined);
     }
     let recurrence = recurrence::read(&body, state.now());
@@ -94,7 +94,8 @@ pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<Commit
         None => store(&write, new, stamp(&caller, now)).await?,
     };
     let location = format!("{}/v1/maintenances/{}", state.base_url, first.id);
-    let reply = ApiReply::created(view::one(&*write, caller.sight(), &first, &languages).await?, &location);
+    let reply =
+        ApiReply::created(view::one(&*write, caller.visibility(), &first, &languages).await?, &location);
     let reply = write.commit(reply.in_language(&languages)).await?;
     notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
@@ -141,7 +142,7 @@ pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<Commit
     }
     let is_relinked = revision.services.is_some() || revision.statuspages.is_some();
     if step.after == stored && step.entries.is_empty() && !is_relinked {
-        let reply = shown(&*write, caller.sight(), &stored, &languages).await?;
+        let reply = shown(&*write, caller.visibility(), &stored, &languages).await?;
         return write.commit(reply).await;
     }
     if let Some(services) = revision.services {
@@ -154,7 +155,7 @@ pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<Commit
     let after = Maintenance { updated_at: now, ..step.after.adjusted() };
     let step = MaintenanceTransition { after, entries: step.entries };
     let touched = lifecycle::maintenances::carry_out(&write, &step, now).await?;
-    let reply = shown(&*write, caller.sight(), &step.after, &languages).await?;
+    let reply = shown(&*write, caller.visibility(), &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
     notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
@@ -176,24 +177,25 @@ pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<Commit
 /// A maintenance as visible, and its visible services; `None` if none with this id is visible.
 pub(super) async fn read_one(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     id: Id,
     languages: &AnswerLanguage,
 ) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
-    let Some(maintenance) = maintenances::find(connection, sight, id).await? else { return Ok(None) };
-    let services = links::services_of(connection, sight, &[maintenance.key]).await?;
+    let Some(maintenance) = maintenances::find(connection, visibility, id).await? else { return Ok(None) };
+    let services = links::services_of(connection, visibility, &[maintenance.key]).await?;
     let services = services.into_values().flatten().map(|service| service.key).collect();
-    Ok(Some((view::one(connection, sight, &maintenance, languages).await?, services)))
+    Ok(Some((view::one(connection, visibility, &maintenance, languages).await?, services)))
 }
 
 /// 200 with the maintenance.
 async fn shown(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     maintenance: &Maintenance,
     languages: &AnswerLanguage,
 ) -> Result<ApiReply, ApiError> {
-    Ok(ApiReply::data(view::one(connection, sight, maintenance, languages).await?).in_language(languages))
+    Ok(ApiReply::data(view::one(connection, visibility, maintenance, languages).await?)
+        .in_language(languages))
 }
 
 pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -> OperationContext<'_> {

@@ -88,7 +88,7 @@ async fn finish(
         occurrences::skip(&*write, &step.after).await?;
     }
     let touched = carry_out(&write, &step, now).await?;
-    let reply = shown(&*write, caller.sight(), &step.after, languages).await?;
+    let reply = shown(&*write, caller.visibility(), &step.after, languages).await?;
     let reply = write.commit(reply).await?;
     notify_engine_of_window(state, caller, &touched).await;
     Ok(reply)

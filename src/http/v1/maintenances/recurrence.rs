@@ -56,11 +56,12 @@ pub(in crate::http::v1) fn revise(
     let (rule, zone) = read_changes(&fields, stored);
     let is_new_rule = rule != stored.rule || zone != stored.zone;
     let window = stored.window();
-    let news = |name, stored| {
+    let changed_time = |name, stored| {
         let sent = fields.optional(name).and_then(|field| field.timestamp());
         sent.filter(|at| is_new_rule || *at != stored)
     };
-    let (start, end) = (news("scheduled_start", window.start), news("scheduled_end", window.end));
+    let (start, end) =
+        (changed_time("scheduled_start", window.start), changed_time("scheduled_end", window.end));
     errors.into_inner().into_result(())?;
     if !is_new_rule && start.is_none() && end.is_none() {
         return Ok(stored.clone());

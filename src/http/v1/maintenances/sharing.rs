@@ -26,15 +26,15 @@ impl HiddenMaintenancePart {
         caller: &Caller,
         maintenance: MaintenanceKey,
     ) -> Result<Self, ApiError> {
-        let sight = caller.sight();
-        if !sight.is_confined() {
+        let visibility = caller.visibility();
+        if !visibility.is_confined() {
             return Ok(Self::default());
         }
-        let seen = links::services_of(connection, sight, &[maintenance]).await?;
+        let seen = links::services_of(connection, visibility, &[maintenance]).await?;
         let seen: Vec<ServiceKey> = seen.values().flatten().map(|service| service.key).collect();
         let mut services = links::covered_by(connection, maintenance).await?;
         services.retain(|service| !seen.contains(service));
-        let seen_pages = links::statuspages_of(connection, sight, maintenance).await?;
+        let seen_pages = links::statuspages_of(connection, visibility, maintenance).await?;
         let seen_pages: Vec<i64> = seen_pages.into_iter().map(|page| page.key).collect();
         let mut statuspages = links::chosen_for(connection, maintenance).await?;
         statuspages.retain(|page| !seen_pages.contains(page));

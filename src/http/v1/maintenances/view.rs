@@ -20,7 +20,7 @@ use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::maintenance::origin::{SeriesKey, SeriesOrigin};
 use crate::model::maintenance::{
-    Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, TimelineEntry,
+    Maintenance, MaintenanceKey, MaintenanceKind, MaintenanceStatus, MaintenanceTimelineEntry,
 };
 use crate::model::service::NamedService;
 use crate::model::translated_text::TranslatedText;
@@ -117,7 +117,7 @@ impl<'a> MaintenanceRowView<'a> {
     fn with(
         self,
         pages: &'a [NamedPage],
-        entries: &'a [TimelineEntry],
+        entries: &'a [MaintenanceTimelineEntry],
         languages: &AnswerLanguage,
     ) -> MaintenanceView<'a> {
         MaintenanceView {
@@ -151,7 +151,7 @@ struct MaintenanceDetails {
 impl MaintenanceDetails {
     async fn read(
         connection: &dyn StoreConnection,
-        sight: Visibility,
+        visibility: Visibility,
         maintenances: &[Maintenance],
     ) -> Result<Self, ApiError> {
         let keys: Vec<_> = maintenances.iter().map(|maintenance| maintenance.key).collect();
@@ -159,7 +159,7 @@ impl MaintenanceDetails {
             maintenances.iter().filter_map(|maintenance| Some(maintenance.origin?.series)).collect();
         let series: Vec<_> = series.into_iter().collect();
         Ok(Self {
-            services: links::services_of(connection, sight, &keys).await?,
+            services: links::services_of(connection, visibility, &keys).await?,
             series: series::names(connection, &series).await?,
         })
     }
@@ -197,11 +197,11 @@ impl<'a> BodyView<'a> {
 /// The rows of a list.
 pub(super) async fn rows(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     maintenances: &[Maintenance],
     languages: &AnswerLanguage,
 ) -> Result<Vec<Value>, ApiError> {
-    let beside = MaintenanceDetails::read(connection, sight, maintenances).await?;
+    let beside = MaintenanceDetails::read(connection, visibility, maintenances).await?;
     let row = |maintenance| to_json(&MaintenanceRowView::of(maintenance, &beside, languages));
     Ok(maintenances.iter().map(row).collect())
 }
@@ -209,12 +209,12 @@ pub(super) async fn rows(
 /// One maintenance with pages and timeline.
 pub(super) async fn one(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     maintenance: &Maintenance,
     languages: &AnswerLanguage,
 ) -> Result<Value, ApiError> {
-    let beside = MaintenanceDetails::read(connection, sight, std::slice::from_ref(maintenance)).await?;
-    let pages = links::statuspages_of(connection, sight, maintenance.key).await?;
+    let beside = MaintenanceDetails::read(connection, visibility, std::slice::from_ref(maintenance)).await?;
+    let pages = links::statuspages_of(connection, visibility, maintenance.key).await?;
     let entries = timeline::of(connection, maintenance.key).await?;
     let row = MaintenanceRowView::of(maintenance, &beside, languages);
     Ok(to_json(&row.with(&pages, &entries, languages)))

@@ -14,9 +14,9 @@ use crate::store::{access_scopes, usage};
 pub(super) async fn show_me(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, .. } = call;
     let main = state.databases.main.reader();
-    let scope = access_scopes::find_confining(main, caller.sight()).await?;
+    let scope = access_scopes::find_confining(main, caller.visibility()).await?;
     // Usage counts the whole organisation, so it is hidden from confined callers.
-    let usage = match caller.sight().is_confined() {
+    let usage = match caller.visibility().is_confined() {
         true => None,
         false => Some(usage::count(main, caller.organisation.key).await?),
     };

@@ -20,7 +20,7 @@ pub(super) async fn list_notices(call: ApiCall<AppState>) -> Result<ApiReply, Ap
     let lasts = query.boolean("lasts", &mut errors);
     let lasts = errors.into_result(lasts).map_err(ApiError::Fields)?;
     let main = state.databases.main.reader();
-    let (rows, total) = notices::list(main, caller.sight(), lasts, request.window()).await?;
+    let (rows, total) = notices::list(main, caller.visibility(), lasts, request.window()).await?;
     let rows = rows.iter().map(|notice| to_json(&NoticeView::of(notice))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))

@@ -87,7 +87,7 @@ impl ChannelParser<'_> {
         channel: NotificationChannel,
     ) -> NotificationChannel {
         let vault = ChannelVault {
-            sealer: &self.state.definer.sealer,
+            sealer: &self.state.compiler.sealer,
             organisation: self.caller.organisation.id,
             channel: channel.id,
         };

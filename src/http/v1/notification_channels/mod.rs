@@ -37,7 +37,7 @@ pub(super) async fn list_notification_channels(call: ApiCall<AppState>) -> Resul
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let (channels, total) = notification_channels::list(main, caller.sight(), request.window()).await?;
+    let (channels, total) = notification_channels::list(main, caller.visibility(), request.window()).await?;
     let rows = channels.iter().map(|channel| shown(&state, channel)).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
@@ -106,7 +106,7 @@ pub(super) async fn delete_notification_channel(call: ApiCall<AppState>) -> Resu
         let rule = FieldRule::ChannelOfContacts(contacts.join(", "));
         return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
     }
-    notification_channels::delete(&*write, channel.key).await?;
+    notification_channels::delete_with_deliveries(&*write, channel.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }
 

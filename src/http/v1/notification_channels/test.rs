@@ -55,7 +55,7 @@ pub(in crate::http::v1) async fn test_notification_channel(
     effect.check()?;
     let organisation = &caller.organisation;
     let vault =
-        ChannelVault { sealer: &state.definer.sealer, organisation: organisation.id, channel: channel.id };
+        ChannelVault { sealer: &state.compiler.sealer, organisation: organisation.id, channel: channel.id };
     let definition = definition(channel.kind);
     let settings = vault
         .open_all(definition, &channel)

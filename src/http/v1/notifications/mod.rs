@@ -32,16 +32,16 @@ use crate::store::{contacts, notification_channels};
 pub(super) async fn list_notifications(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let walk =
-        NotificationCursorCodec { sealer: &state.definer.sealer, organisation: caller.organisation.id };
+        NotificationCursorCodec { sealer: &state.compiler.sealer, organisation: caller.organisation.id };
     let NotificationFilter { mut wanted, channel } = NotificationFilter::read(&query, walk)?;
     let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
     if let Some(id) = channel {
-        let found = notification_channels::find(main, caller.sight(), id).await?;
+        let found = notification_channels::find(main, caller.visibility(), id).await?;
         // An unknown channel has no messages.
         wanted.channel = Some(found.map_or(0, |channel| channel.key));
     }
-    let mut rows = list::page(main, caller.sight(), &wanted, per_page + 1).await?;
+    let mut rows = list::page(main, caller.visibility(), &wanted, per_page + 1).await?;
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(last.key));
@@ -72,7 +72,7 @@ pub(super) async fn redeliver_notification(call: ApiCall<AppState>) -> Result<Co
         return Err(ApiError::Fields(errors));
     }
     let chosen = RedeliverySelection::One(delivery.key);
-    let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
+    let redelivered = list::redeliver(&*write, caller.visibility(), chosen, state.now()).await?;
     if redelivered == 0 {
         return Err(StateConflict::MessageOvertaken.into());
     }
@@ -88,7 +88,7 @@ pub(super) async fn redeliver_notifications(call: ApiCall<AppState>) -> Result<C
     let write = effect.begin(&state.databases.main).await?;
     let chosen = match channel {
         None => RedeliverySelection::All,
-        Some(id) => match notification_channels::find(&*write, caller.sight(), id).await? {
+        Some(id) => match notification_channels::find(&*write, caller.visibility(), id).await? {
             Some(channel) => RedeliverySelection::OfChannel(channel.key),
             None => {
                 fields.refuse(
@@ -100,7 +100,7 @@ pub(super) async fn redeliver_notifications(call: ApiCall<AppState>) -> Result<C
         },
     };
     errors.into_inner().into_result(()).map_err(ApiError::Fields)?;
-    let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
+    let redelivered = list::redeliver(&*write, caller.visibility(), chosen, state.now()).await?;
     write.commit(ApiReply::data(json!({"redelivered": redelivered}))).await
 }
 

@@ -13,7 +13,7 @@ use crate::http::v1::state::AppState;
 
 pub(super) async fn list_probes(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, canonical_path, .. } = call;
-    let mut known = state.definer.roster.all();
+    let mut known = state.compiler.roster.all();
     known.sort_by(|left, right| left.location.code.cmp(&right.location.code));
     let total = known.len() as u64;
     let request = PageRequest::read_whole(&query, total);

@@ -87,7 +87,7 @@ impl<'a> ProbeView<'a> {
     /// report.
     pub(super) fn of(known: &'a RegisteredLocation, caller: &Caller, now: Timestamp) -> Self {
         let has_right = caller.token.permissions.contains(Permission::EngineView);
-        let is_operator = has_right && !caller.sight().is_confined();
+        let is_operator = has_right && !caller.visibility().is_confined();
         let location = &known.location;
         let standing = known.standing(caller.organisation.key, now);
         let impaired_by = known.impaired_by().filter(|_| standing == LocationStatus::Impaired);

@@ -85,7 +85,7 @@ pub(in crate::http) async fn remove_status_override(
     let now = state.now();
     windows::close_override(&*write, stored.key, now).await?;
     // Decisions held back by the override are due now.
-    outages::look_now(&*write, &[stored.key], now).await?;
+    outages::evaluate_now(&*write, &[stored.key], now).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(ServiceViewer { state: &state, caller: &caller }, write, &stored, changed).await
 }

@@ -37,7 +37,7 @@ impl DependencyInput {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let entries = fields.optional("depends_on").and_then(|field| field.list(DEPENDENCIES_MAX));
-        if entries.is_some() && caller.sight().is_confined() {
+        if entries.is_some() && caller.visibility().is_confined() {
             // It may depend on services that this caller does not see, and those would be lost.
             return Err(ApiError::Confined);
         }
@@ -45,8 +45,8 @@ impl DependencyInput {
         let texts: Vec<Option<&str>> = entries.iter().map(|entry| entry.string().map(str::trim)).collect();
         let ids: Vec<Id> = texts.iter().flatten().filter_map(|text| text.parse().ok()).collect();
         let names: Vec<TagName> = texts.iter().flatten().filter_map(|text| text.parse().ok()).collect();
-        let services = id_lookup::services_to_link(transaction, caller.sight(), &ids).await?;
-        let tags = tags::find_all(transaction, caller.sight(), &ids, &names).await?;
+        let services = id_lookup::services_to_link(transaction, caller.visibility(), &ids).await?;
+        let tags = tags::find_all(transaction, caller.visibility(), &ids, &names).await?;
         let mut choice: Vec<Dependency> = Vec::new();
         for (entry, text) in entries.iter().zip(texts) {
             let Some(text) = text else { continue };
@@ -96,7 +96,7 @@ pub(super) async fn recheck_dependents(
 ) -> Result<(), ApiError> {
     let graph = dependencies::find_neighbours(transaction, &[service]).await?;
     let touched: Vec<ServiceKey> = graph.children_of(service).chain([service]).collect();
-    Ok(outages::look_now(transaction, &touched, now).await?)
+    Ok(outages::evaluate_now(transaction, &touched, now).await?)
 }
 
 /// Checks that there is no dependency cycle in the organisation. The write is complete but for its commit; `field` is
@@ -108,7 +108,7 @@ pub(super) async fn refuse_circles(
 ) -> Result<(), ApiError> {
     let graph = dependencies::graph(transaction, caller.organisation.key).await?;
     let Some(circle) = graph.cycle() else { return Ok(()) };
-    if caller.sight().is_confined() {
+    if caller.visibility().is_confined() {
         // The other services may be outside of the scope.
         let words = "some lie outside of the access scope".to_owned();
         return Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(words))));

@@ -134,7 +134,7 @@ pub(in crate::http::v1) fn merge_settings(
         min_interval_seconds: caller.limits.min_interval_seconds,
         active_probes: &state.probe_codes(),
         vault: ServiceVault {
-            sealer: &state.definer.sealer,
+            sealer: &state.compiler.sealer,
             organisation: caller.organisation.id,
             service: id,
             keep: &state.config.compat.secret_placeholder,

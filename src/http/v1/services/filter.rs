@@ -74,11 +74,11 @@ impl ServiceFilter {
     pub(super) async fn search(
         &self,
         state: &AppState,
-        sight: Visibility,
+        visibility: Visibility,
         request: PageRequest,
     ) -> Result<ServicePage, ApiError> {
         let snapshot = state.databases.main.snapshot().await?;
-        let keys = self.matching(&snapshot, state, sight).await?;
+        let keys = self.matching(&snapshot, state, visibility).await?;
         let page = keys.iter().skip(usize::try_from(request.offset()).unwrap_or(usize::MAX));
         let page: Vec<ServiceKey> =
             page.take(usize::try_from(request.per_page).unwrap_or(usize::MAX)).copied().collect();
@@ -92,16 +92,17 @@ impl ServiceFilter {
         &self,
         connection: &dyn StoreConnection,
         state: &AppState,
-        sight: Visibility,
+        visibility: Visibility,
     ) -> Result<Vec<ServiceKey>, ApiError> {
-        let WantedTag::Row(tag) = find_tag(connection, sight, self.stored.label.as_deref()).await? else {
+        let WantedTag::Row(tag) = find_tag(connection, visibility, self.stored.label.as_deref()).await?
+        else {
             return Ok(Vec::new());
         };
         let (mut found, mut offset) = (Vec::new(), 0);
         loop {
             let window = PageWindow { offset, limit: CHUNK };
             let types = &self.stored.check_types;
-            let mut chunk = outlines::listed(connection, sight, (tag, types), window).await?;
+            let mut chunk = outlines::listed(connection, visibility, (tag, types), window).await?;
             let is_last = (chunk.len() as u64) < CHUNK;
             chunk.retain(|service| self.has_text(service));
             found.extend(self.with_status(connection, state, &chunk).await?);
@@ -151,11 +152,11 @@ pub(super) enum WantedTag {
 /// Looks up the tag that a label names.
 pub(super) async fn find_tag(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     label: Option<&str>,
 ) -> Result<WantedTag, MainError> {
     let Some(label) = label else { return Ok(WantedTag::Row(None)) };
     let Ok(name) = TagName::from_str(label) else { return Ok(WantedTag::Missing) };
-    let tag = tags::find_named(connection, sight, &name).await?;
+    let tag = tags::find_named(connection, visibility, &name).await?;
     Ok(tag.map_or(WantedTag::Missing, |tag| WantedTag::Row(Some(tag.row))))
 }

@@ -10,16 +10,16 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
-use crate::store::heartbeats::{SecretHash, StoredHeartbeat};
+use crate::store::heartbeats::{PingSecretHash, StoredHeartbeat};
 
 /// Generates a secret for this service: its hash, and the sealed secret.
 pub(super) fn new_secret(
     state: &AppState,
     caller: &Caller,
     service: Id,
-) -> Result<(SecretHash, String), ApiError> {
+) -> Result<(PingSecretHash, String), ApiError> {
     let secret = draw_secret()?;
-    let sealed = state.definer.sealer.seal(place(&caller.organisation.id, &service), &secret);
+    let sealed = state.compiler.sealer.seal(secret_place(&caller.organisation.id, &service), &secret);
     Ok((hash(&secret), sealed))
 }
 
@@ -31,8 +31,8 @@ pub(super) fn view(
     stored: &StoredHeartbeat,
 ) -> Result<HeartbeatView, ApiError> {
     let ping_url = if caller.token.permissions.contains(Permission::ServicesEdit) {
-        let place = place(&caller.organisation.id, &service);
-        let secret = state.definer.sealer.open(place, &stored.secret);
+        let secret_place = secret_place(&caller.organisation.id, &service);
+        let secret = state.compiler.sealer.open(secret_place, &stored.secret);
         let secret = secret.map_err(|error| ApiError::Internal(error.into()))?;
         Some(format!("{}/ping/{secret}", state.config.ping_base_url()))
     } else {
@@ -41,7 +41,7 @@ pub(super) fn view(
     Ok(HeartbeatView { ping_url, last_ping_at: stored.heartbeat.last.map(|ping| ping.at) })
 }
 
-fn place<'a>(organisation: &'a Id, service: &'a Id) -> SecretPlace<'a> {
+fn secret_place<'a>(organisation: &'a Id, service: &'a Id) -> SecretPlace<'a> {
     SecretPlace {
         organisation: organisation.as_str(),
         table: "heartbeat",

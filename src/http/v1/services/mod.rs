@@ -55,7 +55,7 @@ pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
 pub(super) async fn list_services(
-    kept: Arc<ServiceCache>,
+    cache: Arc<ServiceCache>,
     call: ApiCall<AppState>,
 ) -> Result<ApiReply, ApiError> {
     let ApiCall { state, caller, query, canonical_path, .. } = call;
@@ -63,10 +63,10 @@ pub(super) async fn list_services(
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let page = if filter.is_stored() {
         let (offset, limit) = (request.offset(), request.per_page);
-        let key = PageKey { sight: caller.sight(), filter: filter.stored, offset, limit };
-        kept.page(&state.databases.main, key).await?
+        let key = PageKey { visibility: caller.visibility(), filter: filter.stored, offset, limit };
+        cache.page(&state.databases.main, key).await?
     } else {
-        filter.search(&state, caller.sight(), request).await?
+        filter.search(&state, caller.visibility(), request).await?
     };
     let rows = ServiceViewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
@@ -74,11 +74,11 @@ pub(super) async fn list_services(
 }
 
 pub(super) async fn show_service(
-    kept: Arc<ServiceCache>,
+    cache: Arc<ServiceCache>,
     call: ApiCall<AppState>,
 ) -> Result<ApiReply, ApiError> {
     let id = call.path.id(0)?;
-    let stored = kept.one(&call.state.databases.main, call.caller.sight(), id).await?;
+    let stored = cache.one(&call.state.databases.main, call.caller.visibility(), id).await?;
     let viewer = ServiceViewer { state: &call.state, caller: &call.caller };
     Ok(ApiReply::data(viewer.stored(&stored).await?))
 }
@@ -124,8 +124,8 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     let draft =
         ServiceParser { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
-    let depends_anew = depending.is_change(&write, stored.key).await?;
-    if changed == stored && !tagging.is_change() && !depends_anew {
+    let has_new_dependencies = depending.is_change(&write, stored.key).await?;
+    if changed == stored && !tagging.is_change() && !has_new_dependencies {
         let reply = ApiReply::data(viewer.show_current(&*write, &stored).await?);
         return write.commit(reply).await;
     }
@@ -135,11 +135,11 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     }
     let service = services::update(&*write, changed).await?;
     tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
-    if depends_anew {
+    if has_new_dependencies {
         depending.store(&write, service.key).await?;
     }
-    if depends_anew || tagging.is_change() {
-        refuse_circles(&write, &caller, if depends_anew { "depends_on" } else { "tags" }).await?;
+    if has_new_dependencies || tagging.is_change() {
+        refuse_circles(&write, &caller, if has_new_dependencies { "depends_on" } else { "tags" }).await?;
         recheck_dependents(&write, service.key, service.updated_at).await?;
     }
     if service.settings != stored.settings {
@@ -185,7 +185,7 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     });
     let deleted = json!({"id": service.id.as_str(), "deleted": true, "cleanup": cleanup});
     let reply = write.commit(ApiReply::data(deleted)).await?;
-    state.announcer.retire(service.address(), service.revision).await;
+    state.router.retire(service.address(), service.revision).await;
     Ok(reply)
 }
 

@@ -27,7 +27,7 @@ const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
 /// A page of a list of services.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
-    pub(super) sight: Visibility,
+    pub(super) visibility: Visibility,
     pub(super) filter: StoredFilter,
     /// Rows before the page.
     pub(super) offset: u64,
@@ -73,14 +73,14 @@ impl ServiceCache {
     pub(super) async fn one(
         &self,
         main: &Database,
-        sight: Visibility,
+        visibility: Visibility,
         id: Id,
     ) -> Result<Arc<StoredService>, ApiError> {
-        if let Some(stored) = self.kept_one(main, sight, id) {
+        if let Some(stored) = self.cached_one(main, visibility, id) {
             return Ok(stored);
         }
-        let stamp = stamp(main, sight);
-        let found = services::find(main.reader(), sight, id).await?;
+        let stamp = stamp(main, visibility);
+        let found = services::find(main.reader(), visibility, id).await?;
         let rows = self.gather(main, vec![found.ok_or(ApiError::NotFound)?], stamp).await?;
         rows.into_iter().next().ok_or(ApiError::NotFound)
     }
@@ -89,11 +89,11 @@ impl ServiceCache {
     pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
         let is_current = |stamp: CommitStamp, _: &PageOutline| {
             main.changes().is_some_and(|changes| {
-                changes.is_current(stamp, &[ChangeScope::Organisation(key.sight.organisation())])
+                changes.is_current(stamp, &[ChangeScope::Organisation(key.visibility.organisation())])
             })
         };
         if let Some(outline) = self.pages.get(&key, is_current)
-            && let Some(page) = self.fill(main, key.sight, &outline).await?
+            && let Some(page) = self.fill(main, key.visibility, &outline).await?
         {
             return Ok(page);
         }
@@ -104,20 +104,20 @@ impl ServiceCache {
     async fn fill(
         &self,
         main: &Database,
-        sight: Visibility,
+        visibility: Visibility,
         outline: &PageOutline,
     ) -> Result<Option<ServicePage>, ApiError> {
         let listed = outline.services.iter();
         let mut rows: Vec<Option<Arc<StoredService>>> =
-            listed.map(|listed| self.kept_one(main, sight, listed.id)).collect();
+            listed.map(|listed| self.cached_one(main, visibility, listed.id)).collect();
         let empty = rows.iter().zip(&*outline.services).filter(|(row, _)| row.is_none());
         let missing: Vec<ServiceKey> = empty.map(|(_, listed)| listed.key).collect();
         if !missing.is_empty() {
-            let stamp = stamp(main, sight);
+            let stamp = stamp(main, visibility);
             let read = services::by_keys(main.reader(), &missing).await?;
             for stored in self.gather(main, read, stamp).await? {
-                let place = outline.services.iter().position(|listed| listed.key == stored.service.key);
-                if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
+                let index = outline.services.iter().position(|listed| listed.key == stored.service.key);
+                if let Some(row) = index.and_then(|index| rows.get_mut(index)) {
                     *row = Some(stored);
                 }
             }
@@ -127,7 +127,7 @@ impl ServiceCache {
     }
 
     async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
-        let stamp = stamp(main, key.sight);
+        let stamp = stamp(main, key.visibility);
         let (services, total) = list(main, &key).await?;
         let listed =
             services.iter().map(|service| OutlineEntry { id: service.id, key: service.key }).collect();
@@ -158,9 +158,9 @@ impl ServiceCache {
         Ok(gathered)
     }
 
-    fn kept_one(&self, main: &Database, sight: Visibility, id: Id) -> Option<Arc<StoredService>> {
-        let changes = main.changes().filter(|_| !sight.is_confined())?;
-        let organisation = sight.organisation();
+    fn cached_one(&self, main: &Database, visibility: Visibility, id: Id) -> Option<Arc<StoredService>> {
+        let changes = main.changes().filter(|_| !visibility.is_confined())?;
+        let organisation = visibility.organisation();
         self.services.get(&(organisation, id), |stamp, stored| {
             let scopes = [ChangeScope::Organisation(organisation), ChangeScope::Service(stored.service.key)];
             changes.is_current(stamp, &scopes)
@@ -169,17 +169,17 @@ impl ServiceCache {
 }
 
 /// Stamp of a read that may be cached; `None` if it must not be.
-fn stamp(main: &Database, sight: Visibility) -> Option<CommitStamp> {
-    main.changes().filter(|_| !sight.is_confined()).map(CommitTracker::stamp)
+fn stamp(main: &Database, visibility: Visibility) -> Option<CommitStamp> {
+    main.changes().filter(|_| !visibility.is_confined()).map(CommitTracker::stamp)
 }
 
 /// The services of a page, and their number on all pages.
 async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), ApiError> {
     let reader = main.reader();
     let StoredFilter { label, check_types } = &key.filter;
-    let WantedTag::Row(tag) = find_tag(reader, key.sight, label.as_deref()).await? else {
+    let WantedTag::Row(tag) = find_tag(reader, key.visibility, label.as_deref()).await? else {
         return Ok((Vec::new(), 0));
     };
     let window = PageWindow { offset: key.offset, limit: key.limit };
-    Ok(services::list(reader, key.sight, (tag, check_types), window).await?)
+    Ok(services::list(reader, key.visibility, (tag, check_types), window).await?)
 }

@@ -94,7 +94,7 @@ impl ServiceViewer<'_> {
         let keep = &state.config.compat.secret_placeholder;
         let unreachable = unreachable.as_ref();
         // It may depend on services that a confined token does not see.
-        let is_confined = caller.sight().is_confined();
+        let is_confined = caller.visibility().is_confined();
         let heartbeat = heartbeat.as_ref();
         let beside = ServiceDetails { live, tags, heartbeat, depends_on, unreachable, is_confined };
         Ok(to_json(&ServiceView::of(service, &beside, keep)))

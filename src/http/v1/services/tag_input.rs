@@ -44,32 +44,36 @@ impl TagInput {
         service: Option<ServiceKey>,
     ) -> Result<Self, ApiError> {
         let (entries, errors) = read_entries(body, TAGS_MAX);
-        let sight = caller.sight();
+        let visibility = caller.visibility();
         let Some(entries) = entries else {
             let tagging = Self { errors, choice: None };
-            return Ok(if service.is_none() && sight.is_confined() { tagging.outside() } else { tagging });
+            return Ok(if service.is_none() && visibility.is_confined() {
+                tagging.outside()
+            } else {
+                tagging
+            });
         };
         organisations::lock(transaction, caller.organisation.key).await?;
         let ids: Vec<Id> = entries.iter().flatten().filter_map(TagEntry::id).collect();
         let names: Vec<TagName> = entries.iter().flatten().filter_map(TagEntry::name).cloned().collect();
-        let known = tags::find_all(transaction, sight, &ids, &names).await?;
+        let known = tags::find_all(transaction, visibility, &ids, &names).await?;
         let carried = match service {
             Some(service) => tags::of_services(transaction, &[service]).await?.remove(&service),
             None => None,
         };
         let tagging = Self::resolve(&entries, &known, carried.unwrap_or_default());
-        if sight.is_confined() { tagging.confined(transaction, sight).await } else { Ok(tagging) }
+        if visibility.is_confined() { tagging.confined(transaction, visibility).await } else { Ok(tagging) }
     }
 
     /// Restrictions for a caller confined to an access scope: it creates no tags, an invisible tag counts as unknown,
     /// and the service must remain visible.
-    async fn confined(mut self, transaction: &Transaction, sight: Visibility) -> Result<Self, ApiError> {
+    async fn confined(mut self, transaction: &Transaction, visibility: Visibility) -> Result<Self, ApiError> {
         let Some(choice) = &self.choice else { return Ok(self) };
-        for (place, name) in &choice.new {
-            self.errors.add(format!("tags.{place}"), FieldRule::TagUnknown(name.label()));
+        for (index, name) in &choice.new {
+            self.errors.add(format!("tags.{index}"), FieldRule::TagUnknown(name.label()));
         }
-        self.errors = self.errors.by_place();
-        let stays = access_scopes::has_one_of(transaction, sight, &choice.rows()).await?;
+        self.errors = self.errors.sorted_by_index();
+        let stays = access_scopes::has_one_of(transaction, visibility, &choice.rows()).await?;
         Ok(if stays || !self.errors.is_empty() { self } else { self.outside() })
     }
 
@@ -83,10 +87,10 @@ impl TagInput {
     fn resolve(entries: &[Result<TagEntry, FieldRule>], known: &[Tag], carried: Vec<Tag>) -> Self {
         let mut errors = FieldErrors::default();
         let mut choice = TagChoice { carried, known: Vec::new(), new: Vec::new() };
-        for (place, entry) in entries.iter().enumerate() {
-            let taken = entry.clone().and_then(|wanted| choice.take(place, wanted, known));
+        for (index, entry) in entries.iter().enumerate() {
+            let taken = entry.clone().and_then(|wanted| choice.take(index, wanted, known));
             if let Err(rule) = taken {
-                errors.add(format!("tags.{place}"), rule);
+                errors.add(format!("tags.{index}"), rule);
             }
         }
         Self { errors, choice: Some(choice) }
@@ -115,9 +119,9 @@ impl TagInput {
         if let Some(limit) = caller.limits.tags.filter(|_| !choice.new.is_empty()) {
             let usage = tags::count_user(transaction, organisation).await?;
             let free = usize::try_from(u64::from(limit).saturating_sub(usage)).unwrap_or(usize::MAX);
-            if let Some((place, _)) = choice.new.get(free) {
+            if let Some((index, _)) = choice.new.get(free) {
                 let rule = FieldRule::TagQuota { limit, usage };
-                return Err(ApiError::Fields(FieldErrors::of(format!("tags.{place}"), rule)));
+                return Err(ApiError::Fields(FieldErrors::of(format!("tags.{index}"), rule)));
             }
         }
         let mut rows = choice.rows();
@@ -130,7 +134,7 @@ impl TagInput {
 }
 
 impl TagChoice {
-    fn take(&mut self, place: usize, wanted: TagEntry, known: &[Tag]) -> Result<(), FieldRule> {
+    fn take(&mut self, index: usize, wanted: TagEntry, known: &[Tag]) -> Result<(), FieldRule> {
         let found = match &wanted {
             TagEntry::Existing(..) => Some(wanted.find(known).ok_or_else(|| wanted.unknown())?),
             TagEntry::Named(_) => wanted.find(known),
@@ -142,7 +146,7 @@ impl TagChoice {
             }
             (Some(tag), _) if !self.known.contains(&tag.row) => self.known.push(tag.row),
             (None, TagEntry::Named(name)) if self.new.iter().all(|(_, known)| *known != name) => {
-                self.new.push((place, name));
+                self.new.push((index, name));
             }
             _ => {}
         }

@@ -182,7 +182,7 @@ fn decided(
     rules: Option<IncidentRules>,
 ) -> Result<DecisionSettings, ApiError> {
     let watched = Service { settings: Some(settings.clone()), pause: None, ..service.clone() };
-    let planned = state.definer.planned_checks(&watched, caller.organisation.id);
+    let planned = state.compiler.planned_checks(&watched, caller.organisation.id);
     let planned = planned.map_err(|error| ApiError::Internal(error.into()))?;
     let Some(PlannedChecks { mut plan, locations, .. }) = planned else {
         return Err(ApiError::Fields(FieldErrors::of("target", FieldRule::Required)));

@@ -38,8 +38,8 @@ pub(super) async fn simulate_service(
     let body = body.read_object(&headers).await?;
     let question = draft::read(&state, &caller, &service, &body).await?;
     effect.check()?;
-    let place = simulations.take(caller.organisation.key);
-    let _place = place.ok_or(ApiError::Simulating(RETRY_SECONDS))?;
+    let slot = simulations.take(caller.organisation.key);
+    let _slot = slot.ok_or(ApiError::Simulating(RETRY_SECONDS))?;
     let past = RecordedHistory::read(&state, &caller, &service, &question).await?;
     let work = tokio::task::spawn_blocking(move || simulated_period::simulate_period(&question, &past));
     let accounts = work.await.map_err(|error| ApiError::Internal(error.into()))?;

@@ -54,7 +54,7 @@ impl RecordedHistory {
         let (history, main) = (state.databases.history.reader(), state.databases.main.reader());
         let SimulationRequest { period, origin, .. } = *question;
         let played = TimeRange { from: origin, to: period.to };
-        let opened = list::opened_by_engine(main, caller.sight(), service.key, period).await?;
+        let opened = list::opened_by_engine(main, caller.visibility(), service.key, period).await?;
         let snapshots = state.snapshots(std::slice::from_ref(service)).await?;
         let backed_until = snapshots.first().and_then(|snapshot| snapshot.measured_until);
         Ok(Self {

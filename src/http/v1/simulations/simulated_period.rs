@@ -102,12 +102,12 @@ fn replayed(
         rules: decided.rules.as_ref(),
         windows: &past.windows,
     };
-    let mut incidents = case.incidents(&done.told, range);
+    let mut incidents = case.incidents(&done.status_changes, range);
     incidents.retain(|incident| {
         incident.opened_at >= period.from || incident.resolved_at.is_none_or(|end| end > period.from)
     });
     let (flapping, mut changes): (Vec<StatusChange>, Vec<StatusChange>) = done
-        .told
+        .status_changes
         .iter()
         .map(|ReplayedChange { change, .. }| *change)
         .partition(|change| change.cause.is_about_flapping());

@@ -103,14 +103,14 @@ impl SlaTargetParser {
             }
             (false, false) => {
                 let cleared = |name| fields.has(name);
-                let kept = stored.filter(|stored| match stored {
+                let unchanged = stored.filter(|stored| match stored {
                     SlaSubject::Service(_) => !cleared("service_id"),
                     SlaSubject::Tag(_) => !cleared("tag_id"),
                 });
-                if kept.is_none() {
+                if unchanged.is_none() {
                     fields.refuse("service_id", FieldRule::SlaSubject);
                 }
-                kept.cloned()
+                unchanged.cloned()
             }
         }
     }

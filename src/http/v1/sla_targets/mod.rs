@@ -39,7 +39,7 @@ pub(super) async fn list_sla_targets(call: ApiCall<AppState>) -> Result<ApiReply
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let (targets, total) = sla_targets::list(main, caller.sight(), request.window()).await?;
+    let (targets, total) = sla_targets::list(main, caller.visibility(), request.window()).await?;
     let rows = targets.iter().map(|target| to_json(&SlaTargetView::of(target))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
@@ -95,11 +95,11 @@ async fn begin_draft(
     now: Timestamp,
 ) -> Result<SlaTargetParser, ApiError> {
     let service = match named(body, "service_id") {
-        Some(id) => id_lookup::services_to_link(&**write, caller.sight(), &[id]).await?.remove(&id),
+        Some(id) => id_lookup::services_to_link(&**write, caller.visibility(), &[id]).await?.remove(&id),
         None => None,
     };
     let tag = match named(body, "tag_id") {
-        Some(id) => tags::find(&**write, caller.sight(), id).await?,
+        Some(id) => tags::find(&**write, caller.visibility(), id).await?,
         None => None,
     };
     let tag = tag.map(|tag| PolicyTag { key: tag.row, id: tag.id, label: tag.name.label() });

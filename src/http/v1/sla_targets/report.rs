@@ -38,7 +38,7 @@ pub(in crate::http::v1) async fn show_sla_report(call: ApiCall<AppState>) -> Res
     let period = period.ok_or(ApiError::NotFound)?;
     let judged = SlaCalculation::new(target.terms.clone(), period, now);
     let asked = SlaReportRequest { since: judged.evaluated_range().from, judged, now };
-    let report = gather(&state.announcer, caller.sight(), target, asked).await.map_err(refused)?;
+    let report = gather(&state.router, caller.visibility(), target, asked).await.map_err(refused)?;
     match format {
         ReportFormat::Json => Ok(ApiReply::data(to_json(&ReportView::of(&report)))),
         ReportFormat::Csv => Ok(ApiReply::document("text/csv; charset=utf-8", table::render(&report))),

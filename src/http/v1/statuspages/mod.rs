@@ -45,7 +45,7 @@ pub(super) async fn list_statuspages(call: ApiCall<AppState>) -> Result<ApiReply
     let main = state.databases.main.reader();
     // No page has an empty or malformed slug, so such a filter selects nothing. A database may refuse the text.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
-    let listed = statuspages::list(main, caller.sight(), slug, request.window()).await;
+    let listed = statuspages::list(main, caller.visibility(), slug, request.window()).await;
     let (pages, total) = listed?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };

@@ -34,7 +34,7 @@ impl PageViewer<'_> {
         pages: &[Statuspage],
     ) -> Result<Vec<Value>, ApiError> {
         let keys: Vec<i64> = pages.iter().map(|page| page.key).collect();
-        let mut shown = of_pages(connection, self.caller.sight(), &keys).await?;
+        let mut shown = of_pages(connection, self.caller.visibility(), &keys).await?;
         let row = |page: &Statuspage| {
             let shown = shown.remove(&page.key).unwrap_or_default();
             let components_count = shown.components_count;
@@ -55,7 +55,7 @@ impl PageViewer<'_> {
         page: &Statuspage,
     ) -> Result<Value, ApiError> {
         let shown = self.shown(connection, page).await?;
-        let components = PageComponents::load(self.state, connection, self.caller.sight(), page).await?;
+        let components = PageComponents::load(self.state, connection, self.caller.visibility(), page).await?;
         let components = components.all(self.languages);
         Ok(self.finish(&StatuspageView {
             page: self.page(page, shown),
@@ -85,7 +85,7 @@ impl PageViewer<'_> {
         connection: &dyn StoreConnection,
         page: &Statuspage,
     ) -> Result<PageExtras, ApiError> {
-        let mut shown = of_pages(connection, self.caller.sight(), &[page.key]).await?;
+        let mut shown = of_pages(connection, self.caller.visibility(), &[page.key]).await?;
         Ok(shown.remove(&page.key).unwrap_or_default())
     }
 

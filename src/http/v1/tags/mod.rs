@@ -41,10 +41,10 @@ pub(super) async fn list_tags(call: ApiCall<AppState>) -> Result<ApiReply, ApiEr
     let main = state.databases.main.reader();
     let window = request.window();
     let (rows, total) = match filter {
-        Some(filter) => tags::list(main, caller.sight(), &filter, window).await?,
+        Some(filter) => tags::list(main, caller.visibility(), &filter, window).await?,
         None => (Vec::new(), 0),
     };
-    let rows = counted(main, caller.sight(), &rows).await?;
+    let rows = counted(main, caller.visibility(), &rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
@@ -52,7 +52,7 @@ pub(super) async fn list_tags(call: ApiCall<AppState>) -> Result<ApiReply, ApiEr
 pub(super) async fn show_tag(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let tag = resource_lookup::find_or_404(&call, tags::find).await?;
     let main = call.state.databases.main.reader();
-    Ok(ApiReply::data(counted_one(main, call.caller.sight(), &tag).await?))
+    Ok(ApiReply::data(counted_one(main, call.caller.visibility(), &tag).await?))
 }
 
 pub(super) async fn create_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -60,7 +60,7 @@ pub(super) async fn create_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let body = body.read_object(&headers).await?;
     let draft = TagDraft::create(&body).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    if tags::find_named(&*write, caller.sight(), &draft.name).await?.is_some() {
+    if tags::find_named(&*write, caller.visibility(), &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
     insert(&state, &caller, (write, draft)).await
@@ -71,10 +71,10 @@ pub(super) async fn ensure_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let body = body.read_object(&headers).await?;
     let draft = TagDraft::create(&body).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let known = tags::find_named(&*write, caller.sight(), &draft.name).await?;
+    let known = tags::find_named(&*write, caller.visibility(), &draft.name).await?;
     match known {
         Some(tag) => {
-            let reply = ApiReply::data(counted_one(&*write, caller.sight(), &tag).await?);
+            let reply = ApiReply::data(counted_one(&*write, caller.visibility(), &tag).await?);
             write.commit(reply).await
         }
         None => insert(&state, &caller, (write, draft)).await,
@@ -86,16 +86,16 @@ pub(super) async fn update_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let sight = caller.sight();
-    let stored = tags::find(&*write, sight, id).await?.ok_or(ApiError::NotFound)?;
+    let visibility = caller.visibility();
+    let stored = tags::find(&*write, visibility, id).await?.ok_or(ApiError::NotFound)?;
     let changed = TagDraft::update(&body, &stored).map_err(ApiError::Fields)?;
-    if changed.name != stored.name && tags::find_named(&*write, sight, &changed.name).await?.is_some() {
+    if changed.name != stored.name && tags::find_named(&*write, visibility, &changed.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
     if changed != stored {
         tags::update(&*write, &changed).await?;
     }
-    let reply = ApiReply::data(counted_one(&*write, caller.sight(), &changed).await?);
+    let reply = ApiReply::data(counted_one(&*write, caller.visibility(), &changed).await?);
     write.commit(reply).await
 }
 
@@ -103,7 +103,7 @@ pub(super) async fn delete_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let id = resource_lookup::find_or_404(&call, tags::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
-    let tag = tags::find(&*write, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
+    let tag = tags::find(&*write, caller.visibility(), id).await?.ok_or(ApiError::NotFound)?;
     if tag.source == TagSource::System {
         return Err(refused("tag", FieldRule::TagSystem("deleted")));
     }
@@ -124,7 +124,7 @@ async fn insert(
     let tag = Tag::new(caller.organisation.key, draft.name, draft.color, state.now());
     let tag = tags::insert(&*write, tag).await?;
     let location = format!("{}/v1/tags/{}", state.base_url, tag.id);
-    let reply = ApiReply::created(counted_one(&*write, caller.sight(), &tag).await?, &location);
+    let reply = ApiReply::created(counted_one(&*write, caller.visibility(), &tag).await?, &location);
     write.commit(reply).await
 }
 
@@ -157,21 +157,21 @@ fn read_filter(query: &QueryString) -> Result<Option<TagFilter>, FieldErrors> {
 
 async fn counted_one(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     tag: &Tag,
 ) -> Result<Value, ApiError> {
-    let mut rows = counted(connection, sight, std::slice::from_ref(tag)).await?;
+    let mut rows = counted(connection, visibility, std::slice::from_ref(tag)).await?;
     rows.pop().ok_or(ApiError::NotFound)
 }
 
 /// Tags with `services_count`, with one query.
 async fn counted(
     connection: &dyn StoreConnection,
-    sight: Visibility,
+    visibility: Visibility,
     tags: &[Tag],
 ) -> Result<Vec<Value>, ApiError> {
     let rows: Vec<i64> = tags.iter().map(|tag| tag.row).collect();
-    let counts: HashMap<i64, i64> = tags::services_counts(connection, sight, &rows).await?;
+    let counts: HashMap<i64, i64> = tags::services_counts(connection, visibility, &rows).await?;
     let count = |tag: &Tag| counts.get(&tag.row).copied().unwrap_or_default();
     Ok(tags.iter().map(|tag| to_json(&TagView::of(tag, count(tag)))).collect())
 }

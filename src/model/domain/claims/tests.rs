@@ -66,15 +66,18 @@ const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
 fn a_proof_ends_the_other_claims(
     #[case] status: DomainStatus,
     #[case] others: &[DomainStatus],
-    #[case] sight: DomainRecordsState,
+    #[case] records_state: DomainRecordsState,
     #[case] after: (DomainStatus, Option<DomainProblem>),
     #[case] others_after: &[(DomainStatus, Option<DomainProblem>)],
 ) {
     let others: Vec<_> = others.iter().zip(2..).map(|(status, key)| claim((key, key, *status))).collect();
     let claims: Vec<_> = [claim((OURS, 1, status))].into_iter().chain(others.clone()).collect();
-    let look =
-        DomainRecordsCheck { reason: DomainCheckReason::Requested(NOW), sight, at: JudgedTime::trusted(NOW) };
-    let outcome = apply_domain_check(claims, 1, look).unwrap();
+    let check = DomainRecordsCheck {
+        reason: DomainCheckReason::Requested(NOW),
+        records_state,
+        at: JudgedTime::trusted(NOW),
+    };
+    let outcome = apply_domain_check(claims, 1, check).unwrap();
     let short = |domain: &CustomDomain| (domain.status, domain.problem);
     assert_eq!((short(&outcome.domain), outcome.domain.asked_at), (after, Some(NOW)));
     let found = others.iter().map(|other| {
@@ -82,16 +85,16 @@ fn a_proof_ends_the_other_claims(
         short(ended.unwrap_or(&other.domain))
     });
     assert_eq!(found.collect::<Vec<_>>(), others_after);
-    assert!(outcome.ended.iter().all(|ended| ended.next_look_at.is_none()), "no more looks");
+    assert!(outcome.ended.iter().all(|ended| ended.next_check_at.is_none()), "no more looks");
 }
 
 #[test]
 fn an_outdated_domain_check_is_ignored() {
     let claimed = claim((OURS, 1, PENDING));
-    let look = |reason| DomainRecordsCheck { reason, sight: RIGHT, at: JudgedTime::trusted(NOW) };
-    let outcome = |key, look| apply_domain_check(vec![claimed.clone()], key, look);
-    assert_eq!(outcome(1, look(DomainCheckReason::Due(Some(START)))), None);
-    assert_eq!(outcome(7, look(DomainCheckReason::Requested(NOW))), None, "it was deleted");
-    let counted = outcome(1, look(DomainCheckReason::Due(claimed.domain.next_look_at))).unwrap();
+    let check = |reason| DomainRecordsCheck { reason, records_state: RIGHT, at: JudgedTime::trusted(NOW) };
+    let outcome = |key, check| apply_domain_check(vec![claimed.clone()], key, check);
+    assert_eq!(outcome(1, check(DomainCheckReason::Due(Some(START)))), None);
+    assert_eq!(outcome(7, check(DomainCheckReason::Requested(NOW))), None, "it was deleted");
+    let counted = outcome(1, check(DomainCheckReason::Due(claimed.domain.next_check_at))).unwrap();
     assert_eq!((counted.domain.status, counted.domain.asked_at), (ACTIVE, None));
 }

@@ -189,10 +189,10 @@ proptest! {
             pings.push(pings.last().unwrap_or(&0) + ((interval + grace) * thousandths / 1_000).max(1));
         }
         let dies = *pings.last().unwrap();
-        let (mut next, mut heard) = (terms.period_from(at(0)), 0);
+        let (mut next, mut received) = (terms.period_from(at(0)), 0);
         let is_missed_at = (1..100_000).find(|now| {
             if pings.binary_search(now).is_ok() && !away(*now) {
-                (next, heard) = (terms.period_from(at(*now)), *now);
+                (next, received) = (terms.period_from(at(*now)), *now);
             }
             if next.deadline > at(*now) || away(*now) {
                 return false;
@@ -206,6 +206,6 @@ proptest! {
         let now = is_missed_at.expect("a dead job is found");
         prop_assert!(now > dies, "missed at {} although the job pings until {}", now, dies);
         let listens = spans.iter().map(|(_, to)| *to).filter(|to| *to <= now).max().unwrap_or(0);
-        prop_assert_eq!(now, heard.max(listens) + interval + grace);
+        prop_assert_eq!(now, received.max(listens) + interval + grace);
     }
 }

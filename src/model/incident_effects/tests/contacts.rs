@@ -60,9 +60,9 @@ fn follow(
     &["release", "incident.worsened@5 was minor"])]
 #[case::worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated@5 100"],
     &["release", "incident.worsened@5 +1 was minor"])]
-#[case::no_worse_than_notified(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name().told(CRITICAL), !QUIET),
+#[case::no_worse_than_notified(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name().notified_severity(CRITICAL), !QUIET),
     &["incident.escalated@5 100"], &[])]
-#[case::no_worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name().told(CRITICAL), !QUIET),
+#[case::no_worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name().notified_severity(CRITICAL), !QUIET),
     &["incident.escalated@5 100"], &["release", "incident.service_joined@5 +1 was minor"])]
 #[case::not_bad_enough_to_wake(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name(), QUIET),
     &["incident.escalated@5 100 quiet_hours 9000"], &["incident.worsened@5 was minor until quiet_hours"])]

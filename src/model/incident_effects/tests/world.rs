@@ -39,7 +39,7 @@ pub(super) struct Setting {
     pub(super) quiet: bool,
     pub(super) service: Option<i64>,
     /// The severity in its last message, if the change is a rise.
-    pub(super) told: Severity,
+    pub(super) notified_severity: Severity,
 }
 
 impl Default for Setting {
@@ -50,7 +50,7 @@ impl Default for Setting {
             is_enabled: true,
             quiet: false,
             service: None,
-            told: Severity::Minor,
+            notified_severity: Severity::Minor,
         }
     }
 }
@@ -77,8 +77,8 @@ impl Setting {
         Self { events: events.to_vec(), ..Self::default() }
     }
 
-    pub(super) fn told(self, told: Severity) -> Self {
-        Self { told, ..self }
+    pub(super) fn notified_severity(self, notified_severity: Severity) -> Self {
+        Self { notified_severity, ..self }
     }
 
     pub(super) fn routing(&self) -> ChannelRouting {
@@ -235,7 +235,7 @@ pub(super) fn audience(
     let batches = written.iter().filter(|written| written.hold.is_some()).map(held).collect();
     audience.channels = vec![ChannelAudience {
         recent: RecentMessages::default(),
-        severities: written.iter().map(|written| (written.key, setting.told)).collect(),
+        severities: written.iter().map(|written| (written.key, setting.notified_severity)).collect(),
         channel: setting.into_channel(1),
         written,
         batches,

@@ -79,7 +79,7 @@ fn a_changed_window_is_announced_unless_suppressed(
     #[case] end: Option<i64>,
     #[case] is_posted: bool,
     #[case] notifies: bool,
-    #[case] told: Option<bool>,
+    #[case] expected: Option<bool>,
 ) {
     let before = maintenance(status);
     let schedule = MaintenanceWindow { end: end.map(at), ..before.schedule };
@@ -88,7 +88,7 @@ fn a_changed_window_is_announced_unless_suppressed(
         MaintenanceTransition::revise(&before, after, RescheduleOptions { is_posted, notifies }, stamp(500));
     let entries: Vec<_> =
         entries_of(&step).iter().map(|(status, _, notified)| (*status, *notified)).collect();
-    assert_eq!(entries, told.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
+    assert_eq!(entries, expected.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
 }
 
 /// Contract 4.11.3: start, complete, cancel.

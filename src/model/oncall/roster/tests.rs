@@ -270,7 +270,7 @@ fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSourc
         return Some((placed.contact, ShiftSource::Override(placed.id)));
     }
     let zone = roster.schedule.zone;
-    for (place, layer) in roster.schedule.layers.iter().enumerate().rev() {
+    for (index, layer) in roster.schedule.layers.iter().enumerate().rev() {
         let is_in = layer.starts_at <= moment && layer.ends_at.is_none_or(|end| moment < end);
         let is_open = layer.hours.as_ref().is_none_or(|hours| shows(zone, hours, moment));
         if !is_in || !is_open {
@@ -284,7 +284,7 @@ fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSourc
         let next = usize::try_from(turn).unwrap() % layer.contacts.len();
         let contact = layer.contacts[next].key;
         if !is_away(contact) {
-            return Some((contact, ShiftSource::Layer(place)));
+            return Some((contact, ShiftSource::Layer(index)));
         }
     }
     None

@@ -34,12 +34,12 @@ fn receive(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timesta
     }
 }
 
-fn urges(effects: &[WatchEffect]) -> Vec<RecheckRequest> {
-    let urge = |effect: &WatchEffect| match effect {
-        WatchEffect::Urge(urge) => Some(*urge),
+fn requests(effects: &[WatchEffect]) -> Vec<RecheckRequest> {
+    let request = |effect: &WatchEffect| match effect {
+        WatchEffect::RequestRecheck(request) => Some(*request),
         _ => None,
     };
-    effects.iter().filter_map(urge).collect()
+    effects.iter().filter_map(request).collect()
 }
 
 #[test]
@@ -57,22 +57,25 @@ fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
     let mut watch = all_remote();
     let now = seconds(61);
     let effects = receive(&mut watch, 0, vote(CheckStatus::Down, 61), now);
-    let hurry_until = seconds(61 + 120);
-    let expected = [(0, false), (1, true), (2, true)].map(|(slot, look_now)| RecheckRequest {
+    let fast_rechecks_until = seconds(61 + 120);
+    let expected = [(0, false), (1, true), (2, true)].map(|(slot, check_now)| RecheckRequest {
         slot,
-        look_now,
-        hurry_until,
+        check_now,
+        fast_rechecks_until,
     });
-    assert_eq!(urges(&effects), expected);
+    assert_eq!(requests(&effects), expected);
     assert_eq!(watch.verdict(), Verdict::Up, "one of three");
     let effects = receive(&mut watch, 1, vote(CheckStatus::Down, 62), seconds(62));
     assert_eq!(watch.verdict(), Verdict::Down);
     let asked: Vec<usize> =
-        urges(&effects).iter().filter(|urge| urge.look_now).map(|urge| urge.slot).collect();
+        requests(&effects).iter().filter(|request| request.check_now).map(|request| request.slot).collect();
     assert_eq!(asked, [0, 2], "whoever has not looked since");
     let effects = receive(&mut watch, 2, vote(CheckStatus::Down, 63), seconds(63));
-    assert!(urges(&effects).iter().all(|urge| urge.hurry_until <= seconds(63)), "calm again: {effects:?}");
-    assert_eq!(urges(&effects).len(), 3);
+    assert!(
+        requests(&effects).iter().all(|request| request.fast_rechecks_until <= seconds(63)),
+        "calm again: {effects:?}"
+    );
+    assert_eq!(requests(&effects).len(), 3);
 }
 
 /// [`ArrivalOutcome`] without its effects.
@@ -84,8 +87,8 @@ enum Worth {
 }
 
 impl Worth {
-    fn of(heard: &ArrivalOutcome) -> Self {
-        match heard {
+    fn of(outcome: &ArrivalOutcome) -> Self {
+        match outcome {
             ArrivalOutcome::Vote(_) => Self::Vote,
             ArrivalOutcome::Late => Self::Late,
             ArrivalOutcome::Nothing => Self::Nothing,
@@ -130,7 +133,7 @@ fn a_result_that_is_in_time_leaves_no_gap() {
 #[test]
 fn a_remote_schedule_follows_recheck_requests() {
     let (mut watch, _) = WatchState::begin(every_minute(1), WatchMemory::default(), seconds(0));
-    let look = |watch: &mut WatchState, at: Timestamp| {
+    let check = |watch: &mut WatchState, at: Timestamp| {
         let effects = watch.wake(at);
         let run = |effect: &WatchEffect| match effect {
             WatchEffect::Run(attempt) => Some(*attempt),
@@ -139,21 +142,21 @@ fn a_remote_schedule_follows_recheck_requests() {
         let attempt = effects.iter().find_map(run).expect("it is due");
         watch.finish(attempt, at, CheckOutcome::Measured(measurement(CheckStatus::Up)), at);
     };
-    look(&mut watch, seconds(0));
+    check(&mut watch, seconds(0));
     assert_eq!(watch.next_wake(), Some(seconds(60)));
     watch.apply_recheck_request(false, 20_000, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(22)), "what was planned for later comes sooner");
     watch.apply_recheck_request(true, 20_000, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(10)));
-    look(&mut watch, seconds(10));
+    check(&mut watch, seconds(10));
     assert_eq!(watch.next_wake(), Some(seconds(22)), "five times as often");
-    look(&mut watch, seconds(22));
-    look(&mut watch, seconds(34));
+    check(&mut watch, seconds(22));
+    check(&mut watch, seconds(34));
     assert_eq!(watch.next_wake(), Some(seconds(60)), "the hurry is over");
     watch.apply_recheck_request(false, i64::MAX, seconds(35));
-    look(&mut watch, seconds(47));
+    check(&mut watch, seconds(47));
     assert_eq!(watch.next_wake(), Some(seconds(59)));
-    look(&mut watch, seconds(35 + 120));
+    check(&mut watch, seconds(35 + 120));
     assert_eq!(watch.next_wake(), Some(seconds(180)), "two intervals are the longest hurry");
 }
 

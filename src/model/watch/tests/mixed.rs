@@ -10,7 +10,7 @@ const ON_ITS_WAY_MS: i64 = 10_001;
 
 /// A check of a location, followed by a message that does not count.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct CheckStep {
     wait_ms: i64,
     slot: usize,
     status: CheckStatus,
@@ -36,7 +36,7 @@ struct Twins {
     mixed: WatchState,
     plan: WatchPlan,
     now: Timestamp,
-    heard: Option<LocationVote>,
+    last_vote: Option<LocationVote>,
 }
 
 impl Twins {
@@ -45,10 +45,10 @@ impl Twins {
         let now = Timestamp::from_ms(START);
         let (together, _) = WatchState::begin(plan(HERE), WatchMemory::default(), now);
         let (mixed, _) = WatchState::begin(plan(ELSEWHERE), WatchMemory::default(), now);
-        Self { together, mixed, plan: plan(ELSEWHERE), now, heard: None }
+        Self { together, mixed, plan: plan(ELSEWHERE), now, last_vote: None }
     }
 
-    fn look(&mut self, Look { wait_ms, slot, status, then }: Look) {
+    fn check(&mut self, CheckStep { wait_ms, slot, status, then }: CheckStep) {
         self.now = self.now.plus_ms(wait_ms);
         let now = self.now;
         // Runs and recheck requests are those of the rounds; here checks come as the script says.
@@ -60,7 +60,7 @@ impl Twins {
         if slot == AWAY {
             let vote = LocationVote { status, checked_at: now };
             assert!(matches!(self.mixed.take_remote_result(slot, vote, now), ArrivalOutcome::Vote(_)));
-            self.heard = Some(vote);
+            self.last_vote = Some(vote);
         } else {
             self.mixed.finish(attempt, now, outcome(), now);
         }
@@ -72,7 +72,7 @@ impl Twins {
     fn receive_more(&mut self, then: Then) {
         let vote = match then {
             Then::Nothing => return,
-            Then::Repeats => self.heard,
+            Then::Repeats => self.last_vote,
             Then::IsLate { by_ms, status } => {
                 let checked_at = self.now.plus_ms(-self.plan.timeout_ms - ON_ITS_WAY_MS - by_ms);
                 Some(LocationVote { status, checked_at })
@@ -81,8 +81,8 @@ impl Twins {
         let Some(vote) = vote else { return };
         let before = (self.mixed.verdict(), self.mixed.next_wake(), self.mixed.measured_until());
         let votes = self.mixed.memory().votes;
-        let heard = self.mixed.take_remote_result(AWAY, vote, self.now);
-        assert!(!matches!(heard, ArrivalOutcome::Vote(_)), "{heard:?}");
+        let last_vote = self.mixed.take_remote_result(AWAY, vote, self.now);
+        assert!(!matches!(last_vote, ArrivalOutcome::Vote(_)), "{last_vote:?}");
         assert_eq!(
             self.mixed.take_remote_result(AWAY, vote, self.now),
             ArrivalOutcome::Nothing,
@@ -97,26 +97,26 @@ fn statuses() -> impl Strategy<Value = CheckStatus> {
     prop::sample::select(CheckStatus::ALL.to_vec())
 }
 
-fn looks() -> impl Strategy<Value = Vec<Look>> {
+fn checks() -> impl Strategy<Value = Vec<CheckStep>> {
     let wait_ms = prop_oneof![6 => 1_i64..90_000, 1 => 1_i64..2_000_000];
     let is_late = (0_i64..2_000_000, statuses()).prop_map(|(by_ms, status)| Then::IsLate { by_ms, status });
     let then = prop_oneof![2 => Just(Then::Nothing), 1 => Just(Then::Repeats), 2 => is_late];
-    let look = (wait_ms, 0_usize..2, statuses(), then).prop_map(|(wait_ms, slot, status, then)| Look {
+    let check = (wait_ms, 0_usize..2, statuses(), then).prop_map(|(wait_ms, slot, status, then)| CheckStep {
         wait_ms,
         slot,
         status,
         then,
     });
-    prop::collection::vec(look, 1..80)
+    prop::collection::vec(check, 1..80)
 }
 
 proptest! {
     /// The verdict is that of both locations in one process; late or repeated results change nothing.
     #[test]
-    fn a_remote_location_counts_like_a_local_one(plan in plans(), looks in looks()) {
+    fn a_remote_location_counts_like_a_local_one(plan in plans(), checks in checks()) {
         let mut twins = Twins::begin(&plan);
-        for look in looks {
-            twins.look(look);
+        for check in checks {
+            twins.check(check);
         }
     }
 }
@@ -124,7 +124,7 @@ proptest! {
 #[test]
 fn a_late_result_may_be_newer_than_the_newest_vote() {
     let mut twins = Twins::begin(&every_minute(2));
-    twins.look(Look { wait_ms: 1, slot: AWAY, status: CheckStatus::Up, then: Then::Nothing });
+    twins.check(CheckStep { wait_ms: 1, slot: AWAY, status: CheckStatus::Up, then: Then::Nothing });
     twins.now = twins.now.plus_ms(200_000);
     let vote = LocationVote { status: CheckStatus::Down, checked_at: twins.now.plus_ms(-100_000) };
     assert_eq!(twins.mixed.take_remote_result(AWAY, vote, twins.now), ArrivalOutcome::Late);

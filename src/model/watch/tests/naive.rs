@@ -4,7 +4,7 @@
 //! changes come out.
 
 use super::*;
-use crate::model::flapping::is_turn;
+use crate::model::flapping::is_transition;
 use crate::model::quorum::Quorum;
 
 /// Something that happened.
@@ -41,7 +41,7 @@ pub(super) struct Replay<'a> {
     outage: (usize, Timestamp),
     /// The entries at which a gap was detected, and its start.
     gaps: Vec<(usize, Timestamp)>,
-    told: Vec<MeasuredStatusChange>,
+    status_changes: Vec<MeasuredStatusChange>,
     /// The last reading of the clock.
     judged_at: Timestamp,
 }
@@ -55,31 +55,31 @@ pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<MeasuredStatusC
         verdict: Verdict::Unknown,
         outage: (0, begin),
         gaps: Vec::new(),
-        told: Vec::new(),
+        status_changes: Vec::new(),
         judged_at: begin,
     };
-    for place in 0..entries.len() {
-        replay.pass(place);
+    for index in 0..entries.len() {
+        replay.pass(index);
     }
-    replay.told
+    replay.status_changes
 }
 
 impl Replay<'_> {
-    fn pass(&mut self, place: usize) {
-        let Entry { now, what } = self.entries[place];
+    fn pass(&mut self, index: usize) {
+        let Entry { now, what } = self.entries[index];
         match what {
             What::Attempt(_) => {}
             What::Vote(seen) => {
-                self.note_gap(place, place, seen.at);
-                let recovered_at = self.decide(place, seen.at);
-                self.report_verdict(place, seen.at, recovered_at);
+                self.note_gap(index, index, seen.at);
+                let recovered_at = self.decide(index, seen.at);
+                self.report_verdict(index, seen.at, recovered_at);
             }
             What::Judgement => {
-                let is_silent = self.last_result(place).is_some_and(|last| self.is_gap(last, now));
-                self.note_gap(place, place, now);
-                self.decide(place, now);
+                let is_silent = self.last_result(index).is_some_and(|last| self.is_gap(last, now));
+                self.note_gap(index, index, now);
+                self.decide(index, now);
                 if !is_silent {
-                    self.report_verdict(place, now, None);
+                    self.report_verdict(index, now, None);
                 } else if self.verdict == Verdict::Unknown {
                     self.report_change(MeasuredStatus::Unknown, ChangeCause::Stale, now);
                 }
@@ -89,14 +89,14 @@ impl Replay<'_> {
     }
 
     fn status(&self) -> MeasuredStatus {
-        let last = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
+        let last = self.status_changes.iter().rfind(|change| !change.cause.is_about_flapping());
         last.map(|change| change.to).unwrap_or_default()
     }
 
     fn votes(&self, until: usize) -> impl DoubleEndedIterator<Item = (usize, Seen)> + Clone {
         let entries = self.entries[..until].iter().enumerate();
-        entries.filter_map(|(place, entry)| match entry.what {
-            What::Vote(seen) => Some((place, seen)),
+        entries.filter_map(|(index, entry)| match entry.what {
+            What::Vote(seen) => Some((index, seen)),
             _ => None,
         })
     }
@@ -109,27 +109,27 @@ impl Replay<'_> {
         self.plan.backed_until(last, now) < now
     }
 
-    fn note_gap(&mut self, place: usize, until: usize, now: Timestamp) {
+    fn note_gap(&mut self, index: usize, until: usize, now: Timestamp) {
         let Some(last) = self.last_result(until).filter(|last| self.is_gap(*last, now)) else { return };
         if self.status().verdict() != Verdict::Unknown {
             let blind_since = last.plus_ms(self.plan.interval_ms);
-            self.gaps.push((place, blind_since));
+            self.gaps.push((index, blind_since));
             self.report_change(MeasuredStatus::NoData, ChangeCause::Gap, blind_since);
         }
     }
 
     /// The newest vote of each location after this entry, if it is fresh then.
-    fn fresh(&self, place: usize) -> Vec<Seen> {
-        let now = self.entries[place].now;
-        let newest = |slot| self.votes(place + 1).rev().map(|(_, seen)| seen).find(|seen| seen.slot == slot);
+    fn fresh(&self, index: usize) -> Vec<Seen> {
+        let now = self.entries[index].now;
+        let newest = |slot| self.votes(index + 1).rev().map(|(_, seen)| seen).find(|seen| seen.slot == slot);
         let fresh = |seen: &Seen| {
             LocationVote { status: seen.status, checked_at: seen.at }.is_fresh(now, self.plan.interval_ms)
         };
         (0..self.plan.locations.len()).filter_map(newest).filter(fresh).collect()
     }
 
-    fn vote(&self, place: usize) -> Verdict {
-        let fresh = self.fresh(place);
+    fn vote(&self, index: usize) -> Verdict {
+        let fresh = self.fresh(index);
         let with = |level| fresh.iter().filter(|seen| seen.status >= level).count();
         let (all, down, bad) = (fresh.len(), with(CheckStatus::Down), with(CheckStatus::Degraded));
         let is_enough = |count: usize, is_down: bool| match self.plan.rules.quorum {
@@ -148,9 +148,9 @@ impl Replay<'_> {
     }
 
     /// Reaches the verdict; returns the first good check when an outage is over.
-    fn decide(&mut self, place: usize, at: Timestamp) -> Option<Timestamp> {
-        let votes = self.vote(place);
-        let (good, since) = if self.verdict == Verdict::Down { self.row(place) } else { (0, None) };
+    fn decide(&mut self, index: usize, at: Timestamp) -> Option<Timestamp> {
+        let votes = self.vote(index);
+        let (good, since) = if self.verdict == Verdict::Down { self.row(index) } else { (0, None) };
         let needed = usize::from(self.plan.rules.recovery_checks);
         let is_better = matches!(votes, Verdict::Up | Verdict::Degraded);
         if self.verdict == Verdict::Down && is_better && needed > 1 && good < needed {
@@ -158,7 +158,7 @@ impl Replay<'_> {
         }
         let is_over = self.verdict == Verdict::Down && is_better;
         if votes == Verdict::Down && self.verdict != Verdict::Down {
-            self.outage = (place, at);
+            self.outage = (index, at);
         }
         self.verdict = votes;
         since.filter(|_| is_over).map(|since| since.min(at))
@@ -168,11 +168,11 @@ impl Replay<'_> {
     fn row(&self, until: usize) -> (usize, Option<Timestamp>) {
         let (begin, mut broken_at) = self.outage;
         let (mut good, mut since) = (0, None::<Timestamp>);
-        for place in begin + 1..=until {
-            if let Some((_, blind_since)) = self.gaps.iter().find(|(noticed, _)| *noticed == place) {
+        for index in begin + 1..=until {
+            if let Some((_, blind_since)) = self.gaps.iter().find(|(noticed, _)| *noticed == index) {
                 since = since.filter(|since| since > blind_since);
             }
-            let What::Vote(seen) = self.entries[place].what else { continue };
+            let What::Vote(seen) = self.entries[index].what else { continue };
             if seen.status != CheckStatus::Down {
                 if seen.at > broken_at {
                     good += 1;
@@ -180,9 +180,9 @@ impl Replay<'_> {
                 }
                 continue;
             }
-            let before = self.votes(place).rev().find(|(_, vote)| vote.slot == seen.slot);
+            let before = self.votes(index).rev().find(|(_, vote)| vote.slot == seen.slot);
             let was_better = before.is_some_and(|(_, vote)| vote.status != CheckStatus::Down);
-            let says_down = was_better || self.vote(place) == Verdict::Down;
+            let says_down = was_better || self.vote(index) == Verdict::Down;
             if says_down && since.is_none_or(|since| since <= seen.at) {
                 (good, since, broken_at) = (0, None, broken_at.max(seen.at));
             }
@@ -190,20 +190,20 @@ impl Replay<'_> {
         (good, since)
     }
 
-    fn report_verdict(&mut self, place: usize, at: Timestamp, recovered_at: Option<Timestamp>) {
+    fn report_verdict(&mut self, index: usize, at: Timestamp, recovered_at: Option<Timestamp>) {
         let (from, to) = (self.status(), MeasuredStatus::from(self.verdict));
         let rank = |status: MeasuredStatus| status.verdict().as_check().map(|status| status as u8);
         let is_worse = rank(to) > Some(0) && rank(from) < rank(to);
-        let at = if is_worse { self.worse_since(place, at) } else { recovered_at.unwrap_or(at) };
+        let at = if is_worse { self.worse_since(index, at) } else { recovered_at.unwrap_or(at) };
         self.report_change(to, ChangeCause::Votes, at);
     }
 
     /// The start of the status: the earliest run after the last better vote of any location that now has this
     /// status.
-    fn worse_since(&self, place: usize, at: Timestamp) -> Timestamp {
+    fn worse_since(&self, index: usize, at: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
-        let says_so = self.fresh(place).into_iter().filter(|seen| seen.status >= level);
-        let runs: Vec<_> = says_so.map(|seen| self.run(place, seen, level)).collect();
+        let says_so = self.fresh(index).into_iter().filter(|seen| seen.status >= level);
+        let runs: Vec<_> = says_so.map(|seen| self.run(index, seen, level)).collect();
         let better_at = runs.iter().filter_map(|(_, better_at)| *better_at).max();
         let counts = |since: &Timestamp| better_at.is_none_or(|better| since.ms_since(better) > -2_000);
         runs.iter().map(|(since, _)| *since).filter(counts).min().map_or(at, |since| since.min(at))
@@ -213,15 +213,15 @@ impl Replay<'_> {
     /// for earlier checks.
     fn run(&self, until: usize, newest: Seen, level: CheckStatus) -> (Timestamp, Option<Timestamp>) {
         let mut run: Vec<(usize, Seen)> = Vec::new();
-        for (place, entry) in self.entries[..=until].iter().enumerate() {
-            if let Some((_, blind_since)) = self.gaps.iter().find(|(noticed, _)| *noticed == place)
+        for (index, entry) in self.entries[..=until].iter().enumerate() {
+            if let Some((_, blind_since)) = self.gaps.iter().find(|(noticed, _)| *noticed == index)
                 && run.first().is_some_and(|(_, first)| first.at <= *blind_since)
             {
                 run.clear();
             }
             match entry.what {
                 What::Attempt(seen) | What::Vote(seen) if seen.slot == newest.slot => {
-                    if seen.status >= level { run.push((place, seen)) } else { run.clear() }
+                    if seen.status >= level { run.push((index, seen)) } else { run.clear() }
                 }
                 _ => {}
             }
@@ -236,35 +236,35 @@ impl Replay<'_> {
         if from == to {
             return;
         }
-        let before = self.told.iter().rfind(|change| !change.cause.is_about_flapping());
+        let before = self.status_changes.iter().rfind(|change| !change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
         let was_flapping = self.is_flapping();
-        self.told.push(MeasuredStatusChange { at, from, to, cause });
+        self.status_changes.push(MeasuredStatusChange { at, from, to, cause });
         let limit = usize::from(self.plan.rules.flapping.changes);
         // Results that were too old at a check are forgotten, also for a due time that is noticed later.
         let seen = self.transitions(at).min(self.transitions(at.max(self.judged_at)));
-        if is_turn(from, to) && limit > 0 && !was_flapping && seen > limit {
+        if is_transition(from, to) && limit > 0 && !was_flapping && seen > limit {
             self.report_flapping(ChangeCause::Flapping, at);
         }
     }
 
     fn report_flapping(&mut self, cause: ChangeCause, at: Timestamp) {
         let status = self.status();
-        let before = self.told.iter().rfind(|change| change.cause.is_about_flapping());
+        let before = self.status_changes.iter().rfind(|change| change.cause.is_about_flapping());
         let at = before.map_or(at, |before| at.max(before.at.plus_ms(1)));
-        self.told.push(MeasuredStatusChange { at, from: status, to: status, cause });
+        self.status_changes.push(MeasuredStatusChange { at, from: status, to: status, cause });
     }
 
     fn is_flapping(&self) -> bool {
-        let about = self.told.iter().rfind(|change| change.cause.is_about_flapping());
+        let about = self.status_changes.iter().rfind(|change| change.cause.is_about_flapping());
         about.is_some_and(|change| change.cause == ChangeCause::Flapping)
     }
 
     /// The transitions in the window that ends at a moment.
     fn transitions(&self, at: Timestamp) -> usize {
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
-        let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
-        turns.filter(|change| at.ms_since(change.at) < window_ms).count()
+        let transitions = self.status_changes.iter().filter(|change| is_transition(change.from, change.to));
+        transitions.filter(|change| at.ms_since(change.at) < window_ms).count()
     }
 
     fn settle(&mut self, now: Timestamp) {
@@ -275,8 +275,8 @@ impl Replay<'_> {
         }
         // The moment at which one turn too few was left: that at which one of them left the window.
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
-        let turns = self.told.iter().filter(|change| is_turn(change.from, change.to));
-        let ends = turns.map(|change| change.at.plus_ms(window_ms));
+        let transitions = self.status_changes.iter().filter(|change| is_transition(change.from, change.to));
+        let ends = transitions.map(|change| change.at.plus_ms(window_ms));
         let at =
             ends.filter(|end| self.transitions(*end) <= limit / 2).min().expect("it flapped after turns");
         self.report_flapping(ChangeCause::Settled, at);

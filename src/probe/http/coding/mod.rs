@@ -266,11 +266,11 @@ mod tests {
     async fn a_bomb_ends_at_the_limit(
         #[case] coding: &'static str,
         #[case] encode: fn(&[u8]) -> Vec<u8>,
-        #[case] kept: usize,
+        #[case] expected: usize,
     ) {
         let bomb = encode(&vec![b'a'; 10_000_000]);
         let body = read(coding, &bomb, false).await.unwrap();
-        assert_eq!((body.bytes, body.is_cut), (vec![b'a'; kept], true));
+        assert_eq!((body.bytes, body.is_cut), (vec![b'a'; expected], true));
     }
 
     /// Frames of zstd and members of gzip may follow each other; a frame of zstd may hold something else.

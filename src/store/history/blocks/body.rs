@@ -64,7 +64,7 @@ pub(super) fn write(head: BlockHead, columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
     varint::put(&mut out, varint::zigzag(head.first_scheduled));
     varint::put(&mut out, varint::zigzag(head.interval));
     let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
-    let present = present.fold(0_u16, |present, (place, _)| present | 1 << place);
+    let present = present.fold(0_u16, |present, (index, _)| present | 1 << index);
     out.extend_from_slice(&present.to_le_bytes());
     for column in columns.iter().filter(|column| !column.is_empty()) {
         varint::put(&mut out, column.len() as u64);
@@ -106,8 +106,8 @@ impl<'a> BlockBody<'a> {
         };
         let present = u16::from_le_bytes([reader.byte()?, reader.byte()?]);
         let mut columns: [&[u8]; COLUMNS] = [&[]; COLUMNS];
-        for (place, column) in columns.iter_mut().enumerate() {
-            if present >> place & 1 == 1 {
+        for (index, column) in columns.iter_mut().enumerate() {
+            if present >> index & 1 == 1 {
                 let length = reader.count(content.len())?;
                 *column = reader.take(length)?;
             }

@@ -22,10 +22,10 @@ pub(super) struct ColumnNeeds {
 
 impl ColumnNeeds {
     /// Returns the columns that the checks at these indexes need.
-    pub(super) fn of(skeleton: &BlockSkeleton, places: &[usize], prediction: ColumnPrediction) -> Self {
+    pub(super) fn of(skeleton: &BlockSkeleton, indexes: &[usize], prediction: ColumnPrediction) -> Self {
         let mut is_wanted = vec![false; skeleton.kinds.len()];
-        for place in places {
-            is_wanted[skeleton.of_check[*place] as usize] = true;
+        for index in indexes {
+            is_wanted[skeleton.of_check[*index] as usize] = true;
         }
         let mut needs = Self::default();
         for (kind, _) in skeleton.kinds.iter().zip(is_wanted).filter(|(_, is_wanted)| *is_wanted) {
@@ -137,20 +137,20 @@ pub(super) struct RunColumns<'a> {
 }
 
 impl RunColumns<'_> {
-    pub(super) fn detail(&self, place: usize) -> CheckDetail {
-        let mut phases = self.phases.map(|durations| at(durations, place));
-        let total = at(self.totals, place);
+    pub(super) fn detail(&self, index: usize) -> CheckDetail {
+        let mut phases = self.phases.map(|durations| at(durations, index));
+        let total = at(self.totals, index);
         if let Some(implied) = self.implied {
             let overhead = std::mem::take(&mut phases[implied]);
             let others = phases.iter().fold(0_u32, |sum, us| sum.wrapping_add(*us));
             let accounted = self.body.sum(SignedColumn::Overhead, overhead, others);
             phases[implied] = total.wrapping_sub(accounted);
         }
-        let response = match self.responses.and_then(|responses| responses.get(place)) {
+        let response = match self.responses.and_then(|responses| responses.get(index)) {
             Some(stored) => self.body.response(*stored, total),
             None => 0,
         };
-        CheckDetail { phases, total, response, text: at(self.text_of_failure, place) }
+        CheckDetail { phases, total, response, text: at(self.text_of_failure, index) }
     }
 }
 
@@ -196,6 +196,6 @@ pub(super) fn take<'a>(
 }
 
 /// 0 where there is none.
-pub(super) fn at<'a>(values: impl Into<Option<&'a [u32]>>, place: usize) -> u32 {
-    values.into().and_then(|values| values.get(place)).copied().unwrap_or_default()
+pub(super) fn at<'a>(values: impl Into<Option<&'a [u32]>>, index: usize) -> u32 {
+    values.into().and_then(|values| values.get(index)).copied().unwrap_or_default()
 }

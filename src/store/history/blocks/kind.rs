@@ -61,10 +61,10 @@ impl EntryKind {
     }
 
     fn from_number(number: u64) -> Result<Self, BlockError> {
-        let bit = |place: u32| number >> place & 1 == 1;
-        let field = |place: u32, width: u32| number >> place & ((1 << width) - 1);
+        let bit = |index: u32| number >> index & 1 == 1;
+        let field = |index: u32, width: u32| number >> index & ((1 << width) - 1);
         let unknown = BlockError::Malformed("an unknown kind of check");
-        let byte = |place: u32, width: u32| u8::try_from(field(place, width)).map_err(|_| unknown);
+        let byte = |index: u32, width: u32| u8::try_from(field(index, width)).map_err(|_| unknown);
         let error = match byte(10, 6)? {
             0 => None,
             code => Some(ErrorCode::from_code(i16::from(code)).ok_or(unknown)?),
@@ -107,15 +107,15 @@ impl EntryKinds {
         let mut last = None;
         for entry in entries {
             let kind = EntryKind::of(entry);
-            let place = match last {
-                Some((same, place)) if same == kind => place,
+            let index = match last {
+                Some((same, index)) if same == kind => index,
                 _ => *numbers.entry(kind.number()).or_insert_with(|| {
                     all.kinds.push(kind);
                     all.kinds.len() as u64 - 1
                 }),
             };
-            last = Some((kind, place));
-            all.of_check.push(place);
+            last = Some((kind, index));
+            all.of_check.push(index);
         }
         all
     }

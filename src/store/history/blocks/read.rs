@@ -49,15 +49,15 @@ impl BlockBody<'_> {
         let skeleton = self.skeleton()?;
         let may_match = |run: &KindRun| wanted.status(skeleton.kinds[run.kind].status);
         let in_time = |at: &usize| wanted.time(skeleton.times[*at].checked);
-        let places = skeleton.runs().filter(may_match).flat_map(KindRun::checks).filter(in_time);
-        let places: Vec<usize> = places.collect();
-        let surplus = wanted.newest.map_or(0, |newest| places.len().saturating_sub(newest));
-        let Some(first) = places.get(surplus).copied() else { return Ok(Vec::new()) };
-        let needs = ColumnNeeds::of(&skeleton, &places[surplus..], self.head.prediction);
+        let indexes = skeleton.runs().filter(may_match).flat_map(KindRun::checks).filter(in_time);
+        let indexes: Vec<usize> = indexes.collect();
+        let surplus = wanted.newest.map_or(0, |newest| indexes.len().saturating_sub(newest));
+        let Some(first) = indexes.get(surplus).copied() else { return Ok(Vec::new()) };
+        let needs = ColumnNeeds::of(&skeleton, &indexes[surplus..], self.head.prediction);
         let details = DetailColumns::read(self, &skeleton, needs)?;
         let mut cursor = details.cursor(self);
         let is_wanted = |at: &usize| *at >= first && in_time(at);
-        let mut found = Vec::with_capacity(places.len() - surplus);
+        let mut found = Vec::with_capacity(indexes.len() - surplus);
         for run in skeleton.runs() {
             let kind = &skeleton.kinds[run.kind];
             let columns = cursor.next(kind, run.length)?;
@@ -92,8 +92,8 @@ impl BlockBody<'_> {
             let response = take(&mut responses, kind.has_response, run.length)?;
             let is_down = kind.status == CheckStatus::Down;
             let counts = kind.has_response && kind.role == ProbeRole::Full;
-            for (place, times) in skeleton.times[run.checks()].iter().enumerate() {
-                let response_us = counts.then(|| self.response(at(response, place), at(total, place)));
+            for (index, times) in skeleton.times[run.checks()].iter().enumerate() {
+                let response_us = counts.then(|| self.response(at(response, index), at(total, index)));
                 samples.push(CheckSample { checked_at: times.checked, location, is_down, response_us });
             }
         }

@@ -60,13 +60,13 @@ impl BlockSealer {
         body::write(head, &self.columns)
     }
 
-    fn write(&mut self, place: usize, values: &[u64]) {
-        column::write(values, &mut self.columns[place]);
+    fn write(&mut self, index: usize, values: &[u64]) {
+        column::write(values, &mut self.columns[index]);
     }
 
-    fn write_signed(&mut self, place: usize, signed: SignedColumn, values: Vec<i64>) {
+    fn write_signed(&mut self, index: usize, signed: SignedColumn, values: Vec<i64>) {
         let values = self.prediction.store(signed, values);
-        self.write(place, &values);
+        self.write(index, &values);
     }
 
     /// `scheduled_at` and `checked_at`; returns the usual interval.
@@ -110,9 +110,9 @@ impl BlockSealer {
         self.write_wide(BlockColumn::Total as usize, &totals);
     }
 
-    fn write_wide(&mut self, place: usize, values: &[u32]) {
+    fn write_wide(&mut self, index: usize, values: &[u32]) {
         let wide: Vec<u64> = values.iter().copied().map(u64::from).collect();
-        self.write(place, &wide);
+        self.write(index, &wide);
     }
 
     fn write_responses(&mut self, entries: &[CheckEntry]) {

@@ -84,7 +84,7 @@ impl<'a> HistoryDescent<'a> {
             if entry > closed.max(unread) {
                 self.found.extend(self.entries.pop_last().map(|(_, check)| check));
             } else if closed.is_some() && closed >= unread {
-                self.look_into_segments().await?;
+                self.open_segments().await?;
             } else if unread.is_some() {
                 self.read_blocks().await?;
             } else {
@@ -102,23 +102,23 @@ impl<'a> HistoryDescent<'a> {
         self.entries.insert((check.checked_at, check.probe.clone()), check);
     }
 
-    async fn look_into_segments(&mut self) -> Result<(), HistoryError> {
+    async fn open_segments(&mut self) -> Result<(), HistoryError> {
         let rest = self.closed.len().saturating_sub(self.ahead);
         self.ahead = (self.ahead * 2).min(SEGMENTS_AT_ONCE);
         let (storage, CheckQuery { service, from, to, statuses, .. }) = (self.storage, self.question);
         let next = self.closed.split_off(rest);
-        let looks = next.chunks(storage.pace().together).map(async |segments| {
+        let reads = next.chunks(storage.pace().together).map(async |segments| {
             let open = storage.open(segments).await?;
             let span = TimeRange { from: *from, to: *to };
             let summaries = combined_reads::summaries(&open, *service, span, statuses).await?;
             Ok::<_, HistoryError>((open, summaries))
         });
-        for (open, summaries) in try_join_all(looks).await? {
-            for SegmentItem { place, item: summary } in summaries {
+        for (open, summaries) in try_join_all(reads).await? {
+            for SegmentItem { index, item: summary } in summaries {
                 if self.question.matches(&summary) > 0
                     && self.question.code(summary.series.location)?.is_some()
                 {
-                    let key = (summary.last_at, summary.series.location, self.open.len() + place);
+                    let key = (summary.last_at, summary.series.location, self.open.len() + index);
                     self.blocks.insert(key, summary);
                 }
             }

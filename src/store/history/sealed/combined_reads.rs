@@ -15,7 +15,7 @@ use crate::store::history::segments::storage::OpenSegment;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentItem<T> {
     /// The index of its segment among them.
-    pub place: usize,
+    pub index: usize,
     /// A row of that segment.
     pub item: T,
 }
@@ -59,12 +59,12 @@ pub async fn rollups(
     if services.is_empty() {
         return Ok(Vec::new());
     }
-    let KeyParameters { places, values: services, .. } = listed(2, services);
+    let KeyParameters { placeholders, values: services, .. } = listed(2, services);
     let shared: Vec<Value> = std::iter::once(to.ms().into()).chain(services).collect();
     let rows = read(segments, &shared, |OpenSegment { segment, opened }, start| {
         let text = format!(
             "service_id, location_id, start, body FROM {} \
-            WHERE service_id IN ({places}) AND start < $1 AND start >= ${start} AND batch <= ${}",
+            WHERE service_id IN ({placeholders}) AND start < $1 AND start >= ${start} AND batch <= ${}",
             opened.rollups,
             start + 1
         );
@@ -98,9 +98,9 @@ async fn read(
     }
     let mut values = shared.to_vec();
     let mut parts = Vec::with_capacity(segments.len());
-    for (place, segment) in segments.iter().enumerate() {
+    for (index, segment) in segments.iter().enumerate() {
         let (text, own) = part(segment, values.len() + 1);
-        parts.push(format!("SELECT {place}, {text}"));
+        parts.push(format!("SELECT {index}, {text}"));
         values.extend(own);
     }
     let statement = Statement::from_sql_and_values(backend, parts.join(" UNION ALL "), values);
@@ -112,8 +112,8 @@ fn found<T>(
     item: impl Fn(&QueryResult, usize) -> Result<T, DbErr>,
 ) -> Result<Vec<SegmentItem<T>>, HistoryError> {
     let found = |row| {
-        let place: i32 = QueryResult::try_get_by_index(row, 0)?;
-        Ok(SegmentItem { place: usize::try_from(place).unwrap_or_default(), item: item(row, 1)? })
+        let index: i32 = QueryResult::try_get_by_index(row, 0)?;
+        Ok(SegmentItem { index: usize::try_from(index).unwrap_or_default(), item: item(row, 1)? })
     };
     rows.iter().map(found).collect::<Result<_, DbErr>>().map_err(Into::into)
 }

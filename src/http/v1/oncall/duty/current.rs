@@ -16,16 +16,16 @@ pub(in crate::http::v1) async fn show_current_duty(call: ApiCall<AppState>) -> R
     let now = state.now();
     let main = state.databases.main.reader();
     let all = schedules::all(main, caller.organisation.key).await?;
-    let kept = rosters::of_schedules(main, all, TimeRange { from: now, to: now.plus_ms(1) }).await?;
+    let stored = rosters::of_schedules(main, all, TimeRange { from: now, to: now.plus_ms(1) }).await?;
     let work = tokio::task::spawn_blocking(move || {
-        let presents: Vec<DutyStatus> = kept.iter().map(|kept| kept.roster().present(now)).collect();
-        (kept, presents)
+        let presents: Vec<DutyStatus> = stored.iter().map(|stored| stored.roster().present(now)).collect();
+        (stored, presents)
     });
-    let (kept, presents) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
+    let (stored, presents) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
     let shifts = presents.iter().flat_map(|present| [present.on_duty, present.next]).flatten();
     let names = contacts::by_key(main, shifts.map(|shift| shift.contact)).await?;
-    let shown = kept.iter().zip(&presents);
+    let shown = stored.iter().zip(&presents);
     let rows: Vec<_> =
-        shown.map(|(kept, present)| to_json(&CurrentView::of(&kept.schedule, present, &names))).collect();
+        shown.map(|(stored, present)| to_json(&CurrentView::of(&stored.schedule, present, &names))).collect();
     Ok(ApiReply::data(rows.into()))
 }

@@ -74,14 +74,14 @@ async fn reply_with_duty(
     schedule: OncallSchedule,
     range: TimeRange,
 ) -> Result<ApiReply, ApiError> {
-    let kept = rosters::of_schedules(connection, vec![schedule], range).await?;
+    let stored = rosters::of_schedules(connection, vec![schedule], range).await?;
     let work = tokio::task::spawn_blocking(move || {
-        let duties: Vec<_> = kept.iter().map(|kept| kept.roster().duty(range)).collect();
-        (kept, duties)
+        let duties: Vec<_> = stored.iter().map(|stored| stored.roster().duty(range)).collect();
+        (stored, duties)
     });
-    let (kept, duties) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
-    let found = kept.iter().zip(duties).next();
-    let (kept, duty) = found.ok_or(ApiError::NotFound)?;
+    let (stored, duties) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
+    let found = stored.iter().zip(duties).next();
+    let (stored, duty) = found.ok_or(ApiError::NotFound)?;
     let names = contacts::by_key(connection, duty.shifts.iter().map(|shift| shift.contact)).await?;
-    Ok(ApiReply::data(to_json(&DutyView::of(&kept.schedule, range, &duty, &names))))
+    Ok(ApiReply::data(to_json(&DutyView::of(&stored.schedule, range, &duty, &names))))
 }

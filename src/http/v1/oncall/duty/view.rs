@@ -76,8 +76,8 @@ impl<'a> ShiftView<'a> {
     fn of(schedule: &'a OncallSchedule, shift: &Shift, names: &'a Names) -> Option<Self> {
         let contact = names.get(&shift.contact)?;
         let (source, layer_name, override_id) = match shift.source {
-            ShiftSource::Layer(place) => {
-                (0, schedule.layers.get(place).map(|layer| layer.name.as_str()), None)
+            ShiftSource::Layer(index) => {
+                (0, schedule.layers.get(index).map(|layer| layer.name.as_str()), None)
             }
             ShiftSource::Override(id) => (1, None, Some(id)),
         };

@@ -30,7 +30,7 @@ pub(in crate::http::v1) async fn list_oncall_overrides(
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
     let filter = asked.resolve(&OncallLinks::find(main, &caller).await?);
-    let (entries, total) = overrides::list(main, caller.sight(), &filter, request.window()).await?;
+    let (entries, total) = overrides::list(main, caller.visibility(), &filter, request.window()).await?;
     let rows = entries.iter().map(|entry| to_json(&OverrideView::of(entry))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))

@@ -33,7 +33,7 @@ pub(in crate::http::v1) async fn list_oncall_schedules(
     let ApiCall { state, caller, query, canonical_path, .. } = call;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    let (schedules, total) = schedules::list(main, caller.sight(), request.window()).await?;
+    let (schedules, total) = schedules::list(main, caller.visibility(), request.window()).await?;
     let rows = schedules.iter().map(|schedule| to_json(&ScheduleView::of(schedule))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))

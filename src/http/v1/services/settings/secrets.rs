@@ -52,8 +52,8 @@ fn read_header(
     vault: &ServiceVault<'_>,
 ) -> Option<Value> {
     if vault.is_placeholder(value.value()) {
-        let kept = stored.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        return kept.map(|(_, sealed)| sealed.clone()).or_else(|| value.refuse(FieldRule::SecretMissing));
+        let same = stored.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        return same.map(|(_, sealed)| sealed.clone()).or_else(|| value.refuse(FieldRule::SecretMissing));
     }
     let text = value.string()?;
     value.check_length(text, &HEADER_VALUE_LENGTH)?;

@@ -13,9 +13,9 @@ use crate::store::idempotency_keys as keys;
 use crate::store::{MainError, Transaction};
 
 /// Bytes of responses stored per token; beyond it the oldest are cut.
-const KEPT_BYTES: i64 = 64 * 1_024 * 1_024;
+const CACHED_BYTES_MAX: i64 = 64 * 1_024 * 1_024;
 /// Bytes left after cutting, so that not every further response cuts one.
-const LEFT_BYTES: i64 = KEPT_BYTES / 4 * 3;
+const LEFT_BYTES: i64 = CACHED_BYTES_MAX / 4 * 3;
 /// Interval at which a sum is read again.
 const READ_EVERY: Duration = Duration::from_secs(600);
 /// Tokens with a remembered sum.
@@ -23,7 +23,7 @@ const TOKENS: usize = 100_000;
 
 /// The bytes stored for each token.
 #[derive(Debug, Default)]
-pub struct KeptBytes(Mutex<HashMap<i64, CachedByteSum>>);
+pub struct CachedBytes(Mutex<HashMap<i64, CachedByteSum>>);
 
 #[derive(Clone, Copy, Debug)]
 struct CachedByteSum {
@@ -31,17 +31,18 @@ struct CachedByteSum {
     read_at: Instant,
 }
 
-impl KeptBytes {
+impl CachedBytes {
     /// Adds a response stored by this transaction, and cuts the oldest ones of its token beyond the limit.
     pub async fn add(&self, transaction: &Transaction, token: i64, bytes: i64) -> Result<(), MainError> {
         let known = self.sums().get(&token).copied().filter(|sum| sum.read_at.elapsed() < READ_EVERY);
         let mut sum = match known {
             Some(sum) => CachedByteSum { bytes: sum.bytes + bytes, ..sum },
-            None => {
-                CachedByteSum { bytes: keys::kept_bytes(transaction, token).await?, read_at: Instant::now() }
-            }
+            None => CachedByteSum {
+                bytes: keys::cached_bytes(transaction, token).await?,
+                read_at: Instant::now(),
+            },
         };
-        if sum.bytes > KEPT_BYTES {
+        if sum.bytes > CACHED_BYTES_MAX {
             sum.bytes -= keys::cut_oldest(transaction, token, sum.bytes - LEFT_BYTES).await?;
         }
         let mut sums = self.sums();
