@@ -236,7 +236,7 @@ fn the_blocks_of_the_pages_are_found() {
     let typed = pages.map(|path| typed_blocks(&std::fs::read_to_string(path).unwrap()));
     let blocks: Vec<TypedBlock> = typed.flatten().collect();
     let with_output = blocks.iter().filter(|block| block.output.is_some()).count();
-    assert!(blocks.len() >= 35 && with_output >= 10, "{} blocks, {with_output} with output", blocks.len());
+    assert!(blocks.len() >= 40 && with_output >= 25, "{} blocks, {with_output} with output", blocks.len());
 }
 
 #[rstest]
