@@ -40,7 +40,7 @@ fn fenced_blocks(page: &str) -> Vec<FencedBlock> {
     for line in page.lines() {
         match (line.strip_prefix("```"), open.take()) {
             (Some(tag), None) => {
-                open = Some(FencedBlock { tag: tag.to_owned(), text: String::new(), follows })
+                open = Some(FencedBlock { tag: tag.to_owned(), text: String::new(), follows });
             }
             (Some(_), Some(block)) => {
                 blocks.push(block);
@@ -64,7 +64,7 @@ fn typed_blocks(page: &str) -> Vec<TypedBlock> {
         match typed.last_mut() {
             _ if block.tag == "bash" => typed.push(TypedBlock { commands: block.text, output: None }),
             Some(last) if block.tag == "text" && block.follows && before == "bash" => {
-                last.output = Some(block.text)
+                last.output = Some(block.text);
             }
             _ => (),
         }
