@@ -1,5 +1,5 @@
 //! Promises of the documents: the tests that docs/reliability.md names exist, and so do the files that links lead to; the guides
-//! of what happens after a check link to each other.
+//! of what happens after a check link to each other; every block of a page has a tag.
 
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,31 @@ fn guides_link_to_each_other() {
             GUIDES.iter().filter(|other| **other != guide && !linked.contains(other)).collect();
         assert!(missing.is_empty(), "docs/{guide} does not name {missing:?}");
     }
+}
+
+/// Tags of fenced blocks. `bash`: the test of the pages types it. `sh` and `console` are commands that it cannot type: they
+/// need the network, root, PostgreSQL, NATS or a compiler. `text` right after `bash` is its output.
+const TAGS: [&str; 9] = ["bash", "console", "jinja", "json", "rust", "sh", "text", "toml", "yaml"];
+
+/// Lines that open a fenced block with another tag than these, or without one.
+fn unknown_tags(text: &str) -> Vec<(usize, &str)> {
+    let fences =
+        text.lines().enumerate().filter_map(|(line, text)| Some((line + 1, text.strip_prefix("```")?)));
+    fences.step_by(2).filter(|(_, tag)| !TAGS.contains(tag)).collect()
+}
+
+#[test]
+fn every_block_has_a_known_tag() {
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        assert_eq!(unknown_tags(&text), [], "{}: a block has one of the tags {TAGS:?}", document.display());
+    }
+}
+
+#[test]
+fn unknown_tags_are_found() {
+    let text = "```bash\nls\n```\n\n```\nls\n```\n```shell\nls\n```\n```text\n```\n";
+    assert_eq!(unknown_tags(text), [(5, ""), (8, "shell")]);
 }
 
 #[test]
