@@ -95,7 +95,7 @@ impl DefinitionFollower {
                     None => return,
                     Some(DefinitionEvent::Lost) => break,
                     Some(DefinitionEvent::Foreign) => {
-                        tracing::debug!("message ignored: not a service definition")
+                        tracing::debug!("message ignored: not a service definition");
                     }
                     Some(DefinitionEvent::Idle) => self.note_idle(&mut pass).await,
                     Some(DefinitionEvent::Change(change)) => self.apply_change(change, &mut pass).await,
