@@ -203,8 +203,8 @@ impl App {
         let foundation = Foundation::open_or_create(config, clock).await?;
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
-        let (guard, first_start) =
-            (clock_guard(&foundation).await?, complete_first_start(&foundation, node).await?);
+        let guard = clock_guard(&foundation).await?;
+        let first_start = complete_first_start(&foundation, node).await?;
         let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
@@ -214,7 +214,6 @@ impl App {
         let restored = history_restore::restore_services(&router, &guard, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &router, &recording.fenced, &supervisor)?;
         let cluster = recording.join_cluster(bus.as_ref(), &router, &supervisor);
-        let (others, remotes) = (cluster.as_ref(), remote.as_ref());
         let state = AppState {
             base_url: foundation.config.base_url(),
             plans: PlanTable::new(&foundation.config.plans)?,
@@ -234,8 +233,8 @@ impl App {
             limiter,
             cached_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
-            collectors: recording.collectors(&router, &guard, &supervisor, remotes, others),
-            figures: Box::new(recording.figures(&engine, remotes, others)),
+            collectors: recording.collectors(&router, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
+            figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };
         let background = BackgroundTasks::start(BackgroundParts {

@@ -118,13 +118,12 @@ impl BackgroundTasks {
         let events = publish_events(supervisor, router, (change_signal, events), guard);
         let compared = router.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
-        let (shared, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
-        let upkeep = supervisor.spawn(UPKEEP, move || {
-            upkeep::run(shared.clone(), Arc::clone(&upkeep_guard), owned.clone(), every)
-        });
-        let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
+        let (shared, time, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
+        let upkeep =
+            supervisor.spawn(UPKEEP, move || upkeep::run(shared.clone(), time.clone(), owned.clone(), every));
+        let (marked, trusted) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
-            supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
+            supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), trusted.clone()));
         let (marks, listening) = mark_listening(supervisor, router, node, guard);
         let placement = ActorPlacement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { router: router.clone(), guard: Arc::clone(guard) };

@@ -105,7 +105,7 @@ impl EventSubscription {
         match self.render_once(facts).await {
             // The last listener may be gone.
             Ok(rendered) if !rendered.is_empty() => {
-                drop(self.rounds.send(Some(Arc::new(EventBatch::of(rendered)))))
+                drop(self.rounds.send(Some(Arc::new(EventBatch::of(rendered)))));
             }
             Ok(_) => {}
             Err(error) => {

@@ -73,9 +73,7 @@ pub(super) async fn decide_outages(
         let outage = Outage { held_until: context.held_until(&outage), ..outage };
         let policy = first_match(context.policies, &facts.tags_of(outage.service));
         let open = match outage.incident {
-            Some(key) => {
-                drafts.load_stored(context, key).await?.filter(|draft| !draft.after.incident.is_resolved())
-            }
+            Some(key) => drafts.load_stored(context, key).await?.filter(|draft| draft.is_open()),
             None => None,
         };
         let circumstances = OutageCircumstances {

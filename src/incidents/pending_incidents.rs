@@ -43,6 +43,11 @@ pub(super) struct PendingIncident {
 }
 
 impl PendingIncident {
+    /// Returns true if the incident has not been resolved.
+    pub(super) fn is_open(&self) -> bool {
+        !self.after.incident.is_resolved()
+    }
+
     /// Creates an incident for this outage.
     pub(super) fn new(
         context: &IncidentContext<'_>,
@@ -109,7 +114,7 @@ impl PendingIncident {
 
     /// Returns true if an outage may be added: the incident is open, follows this policy, and has grown since then.
     fn accepts_outage(&self, policy: i64, since: Timestamp) -> bool {
-        self.policy == Some(policy) && self.grown_at >= Some(since) && !self.after.incident.is_resolved()
+        self.policy == Some(policy) && self.grown_at >= Some(since) && self.is_open()
     }
 
     /// Stores it; returns the added outages with their new state.
