@@ -11,13 +11,13 @@ use crate::config::time_span::TimeSpan;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [backup]")]
 pub struct BackupConfig {
-    /// Folder that they are made in; `None` = none are made.
+    /// Folder for backups; `None` disables scheduled backups.
     #[serde(deserialize_with = "rule::optional_folder")]
     pub folder: Option<PathBuf>,
-    /// Time from one to the next.
+    /// Time from one backup to the next.
     #[serde(deserialize_with = "rule::time_span")]
     pub every: TimeSpan,
-    /// How many are kept.
+    /// Number of backups that are kept.
     #[serde(deserialize_with = "rule::kept_backups")]
     pub keep: u32,
 }

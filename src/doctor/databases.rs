@@ -133,7 +133,7 @@ pub(super) async fn check_egress(config: Arc<Config>) -> Vec<DoctorFinding> {
             "there are several organisations and egress is not set: a server does not start",
             "set egress to public-only or private-allowed (docs/configuration.md)",
         )],
-        // The main database has a finding of its own.
+        // The main database is reported separately.
         _ => Vec::new(),
     }
 }

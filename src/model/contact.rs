@@ -45,7 +45,7 @@ pub struct Contact {
     pub updated_at: Timestamp,
 }
 
-/// A contact as others name it.
+/// A reference to a contact from another resource: its key, id and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedContact {
     /// Key of the row.

@@ -5,7 +5,7 @@
 //! data, until one answers again. A reference that has never answered proves nothing, so a gateway that ignores pings
 //! impairs no location.
 //!
-//! Times are milliseconds of a steady clock since any moment. Pure: nothing is probed or awaited here.
+//! Times are milliseconds of a steady clock with an arbitrary origin. Pure: nothing is probed or awaited here.
 
 /// Time in milliseconds for which a reference is proven after its last answer.
 pub const PROOF_MS: u64 = 6 * 3_600_000;
@@ -77,7 +77,7 @@ pub struct FailedAttempt {
 pub enum FailureJudgement {
     /// The failure is the target's.
     Believed,
-    /// No: the location was impaired at some time during the check.
+    /// The failure is the location's: it was impaired at some time during the check.
     Impaired,
     /// Undecided until a probe that starts after the failure.
     LookFirst,

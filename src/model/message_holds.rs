@@ -39,7 +39,7 @@ pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Op
     quiet_hold(contact.quiet.as_ref(), severity, now)
 }
 
-/// The new hold of a message, by the changed settings of its channel.
+/// Returns the hold that a held message has after the settings of its channel were changed.
 #[must_use]
 pub fn hold_by_channel(
     delivery: &Delivery,
@@ -59,7 +59,7 @@ pub fn hold_by_channel(
     })
 }
 
-/// The new hold of a message, by the changed quiet hours of its contact.
+/// Returns the hold that a held message has after the quiet hours of its contact were changed.
 #[must_use]
 pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<DeliveryHold> {
     let held = delivery.hold?;

@@ -51,7 +51,7 @@ pub struct WatchdogCounters {
     pub withheld: AtomicU64,
 }
 
-/// The result of a ping.
+/// The outcome of one watchdog ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PingOutcome {
     Taken,

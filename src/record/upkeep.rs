@@ -22,7 +22,7 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Owners
     }
 }
 
-/// Does all work that is due at `now`, a trusted time.
+/// Runs the upkeep that is due at `now`, which must be a trusted time.
 ///
 /// # Errors
 ///

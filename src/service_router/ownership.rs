@@ -105,7 +105,7 @@ impl Ownership {
         self.ready().contains(Partition::of(service))
     }
 
-    /// Returns true if this node does the work that is done once for all nodes: it owns the first partition.
+    /// Returns true if this node runs the work that is done once for all nodes, that is, if it owns partition 0.
     #[must_use]
     pub fn leads(&self) -> bool {
         self.ready().contains(Partition::of(0))

@@ -42,7 +42,7 @@ impl From<OverrideStatus> for UptimeClass {
     }
 }
 
-/// A stretch of time `[from, to)` that counts as one thing: as for uptime, or as `C`.
+/// A half-open interval `[from, to)` with one classification `C`, for uptime unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassifiedSpan<C = UptimeClass> {
     /// Start, inclusive.
@@ -359,7 +359,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
-        /// Three and a half days around a month's end, in steps: sums and days equal those of looking at each step.
+        /// Three and a half days around a month's end, in steps: sums and days equal a step-by-step count.
         #[test]
         fn sums_equal_a_moment_by_moment_count(
             midnight in prop::sample::select(MIDNIGHTS.map(midnight).to_vec()),

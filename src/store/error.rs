@@ -144,7 +144,7 @@ pub(super) fn is_away(error: &DbErr) -> bool {
     };
     match &**error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_) => true,
-        // Classes of PostgreSQL: connections, resources, and the operator's doing (57P01 to 57P03).
+        // Classes of PostgreSQL: connections, resources, and operator intervention (57P01 to 57P03).
         sqlx::Error::Database(refusal) => {
             refusal.code().is_some_and(|code| ["08", "53", "57P"].iter().any(|class| code.starts_with(class)))
         }

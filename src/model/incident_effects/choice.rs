@@ -142,7 +142,8 @@ impl<'a> IncidentChangeFacts<'a> {
     }
 }
 
-/// Returns true for an event of which a disabled channel must be notified when it is enabled again within a day.
+/// Returns true if the event is also written for a disabled channel, to be sent if the channel is enabled again
+/// within a day.
 const fn is_kept_for_later(event: NotificationEvent) -> bool {
     matches!(event, NotificationEvent::IncidentResolved | NotificationEvent::IncidentReopened)
 }

@@ -24,8 +24,9 @@ struct InformedContact<'a> {
 }
 
 impl<'a> InformedContact<'a> {
-    /// The message for the contact that is written now; `None` if it already reads one of this change through the
-    /// channel. News of a step that was sent in quiet hours, because the contact was on duty, are sent in them too.
+    /// The message for the contact that is written now; `None` if the channel itself gets a message about this change,
+    /// and the contact has no mailbox of its own there. News of a step that was sent in quiet hours, because the contact
+    /// was on duty, are sent in them too.
     fn planned(
         &self,
         (severity, now): (Severity, Timestamp),

@@ -1,7 +1,7 @@
-//! The decision whether an outage becomes an incident, or news for one, and when it is evaluated again if not.
+//! The decision whether an outage becomes an incident, or an update of one, and when it is evaluated again if not.
 //!
-//! An outage that waits for members (a maintenance, a stated status, another policy) is not evaluated again by time:
-//! the change wakes it, and `incidents::outage_waker` searches for missed ones.
+//! An outage that waits for members (a maintenance, an overridden status, another policy) is not evaluated again by
+//! time: the change wakes it, and `incidents::outage_waker` searches for missed ones.
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
@@ -17,7 +17,7 @@ const STEADY_DOWN_MS: i64 = 30_000;
 pub struct OutageCircumstances<'a> {
     /// The rules of the first policy that matches the service; `None` when none does.
     pub rules: Option<&'a IncidentRules>,
-    /// A maintenance in progress covers the service, or a person states its status.
+    /// A maintenance in progress covers the service, or somebody has overridden its status.
     pub is_held_back: bool,
     /// Its incident is open, and takes in the news.
     pub has_open_incident: bool,

@@ -50,7 +50,7 @@ pub struct FinishedCheck {
 pub enum ArrivalOutcome {
     /// It is the vote of its location now.
     Vote(Vec<WatchEffect>),
-    /// It came late, and for the first time: it counts for the past.
+    /// It is late and new: it changes the history, not the present status.
     Late,
     /// It was received before, is of the future, or no location of the plan sends results: it does not count.
     Nothing,

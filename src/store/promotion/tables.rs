@@ -10,11 +10,11 @@ use sea_orm::{
 };
 use watchkeeper_entities as entities;
 
-/// Rows of a page of small rows, which one commit moves.
+/// Rows per page, each moved by one commit, of a table with small rows.
 const SMALL_ROWS: u64 = 10_000;
-/// The same where a row may have some kilobytes: answers, style sheets, blocks.
+/// Rows per page of a table whose rows may have some kilobytes: answers, style sheets, blocks.
 const LARGE_ROWS: u64 = 256;
-/// The same where a row may have megabytes.
+/// Rows per page of a table whose rows may have megabytes.
 const HUGE_ROWS: u64 = 8;
 
 /// A table, or the part of it in one segment.
@@ -164,7 +164,7 @@ impl TableLayout {
         }
     }
 
-    /// The same in pages of whole values of one of its key's columns.
+    /// Returns this layout with pages that never split the rows of one value of the named key column.
     fn by(self, name: &str) -> Self {
         let (first, rest): (Vec<usize>, Vec<usize>) =
             self.order.iter().copied().partition(|index| self.columns[*index].name == name);

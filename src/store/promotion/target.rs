@@ -28,7 +28,7 @@ impl PromotionTarget {
     ///
     /// # Errors
     ///
-    /// When one of the databases does not answer, or cannot hold an installation.
+    /// When one of the databases does not answer, or is not suitable as a target.
     pub async fn connect(main: &str, history: &str) -> Result<Self, PromotionError> {
         let main = TargetDatabase::connect(main, "main", LOCKS[0]).await?;
         let history = TargetDatabase::connect(history, "history", LOCKS[1]).await?;
@@ -76,7 +76,7 @@ impl PromotionTarget {
         )))
     }
 
-    /// Marks both as this installation's and creates their tables.
+    /// Records in both databases that they belong to this installation, and creates their tables.
     ///
     /// # Errors
     ///
