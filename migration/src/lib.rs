@@ -7,6 +7,7 @@
 mod history_steps;
 mod main_steps;
 mod segment_steps;
+mod whole_step;
 
 use sea_orm_migration::prelude::{Alias, DynIden, IntoIden, MigrationTrait, MigratorTrait};
 
@@ -16,7 +17,7 @@ pub struct MainMigrator;
 
 impl MigratorTrait for MainMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        main_steps::all()
+        whole_step::whole_steps(main_steps::all())
     }
 
     fn migration_table_name() -> DynIden {
@@ -30,7 +31,7 @@ pub struct HistoryMigrator;
 
 impl MigratorTrait for HistoryMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        history_steps::all()
+        whole_step::whole_steps(history_steps::all())
     }
 
     fn migration_table_name() -> DynIden {
@@ -45,7 +46,7 @@ pub struct SegmentMigrator;
 
 impl MigratorTrait for SegmentMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        segment_steps::all()
+        whole_step::whole_steps(segment_steps::all())
     }
 
     fn migration_table_name() -> DynIden {

@@ -10,7 +10,7 @@ use watchkeeper::model::notification::NotificationEvent;
 use watchkeeper::store::notification_channels as channels;
 use watchkeeper::store::{Databases, organisations};
 use watchkeeper_entities::incident_policy;
-use watchkeeper_migration::{HistoryMigrator, MainMigrator};
+use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
 
 use crate::support::rows::stored_organisation;
 use crate::support::{Backend, Place};
@@ -209,6 +209,15 @@ async fn an_interrupted_migration_leaves_nothing() {
     history.execute_unprepared("DROP TABLE history_segment").await.unwrap();
     HistoryMigrator::up(&history, None).await.unwrap();
     assert!(has_table(&history, "fresh_check").await);
+}
+
+/// A step that is cut off anywhere can be started again.
+#[test]
+fn every_migration_is_a_transaction_on_every_database() {
+    let all = [MainMigrator::migrations(), HistoryMigrator::migrations(), SegmentMigrator::migrations()];
+    for step in all.iter().flatten() {
+        assert_eq!(step.use_transaction(), Some(true), "{}", step.name());
+    }
 }
 
 /// Events of channels with exactly the former default, and of one with its own choice.
