@@ -12,8 +12,8 @@ use crate::config::sources::ConfigError;
 use crate::id::Id;
 use crate::model::secret::SecretSealer;
 use crate::store::database::sqlite_url;
-use crate::store::file_contents::is_filled;
-use crate::store::file_copy::DatabaseFile;
+use crate::store::file_contents::{FileContents, is_filled};
+use crate::store::file_copy::{DatabaseFile, FileKind};
 use crate::store::{Databases, idempotency_keys, installation, organisations};
 
 /// Everything that is needed by commands that work on the databases alone.
@@ -58,6 +58,31 @@ fn presence(config: &Config) -> InstallationPresence {
     }
 }
 
+/// Refuses a main database without tables beside a key or a history: its write-ahead log is lost, and it would be taken for
+/// a new installation. Files that cannot be read are left to the connection, whose error says why.
+async fn require_main(config: &Config) -> anyhow::Result<()> {
+    let Ok(main) = database_files::main_file(config) else { return Ok(()) };
+    if !matches!(FileContents::read(&main, FileKind::Main).await, Ok(FileContents::Blank)) {
+        return Ok(());
+    }
+    let history = database_files::history_file(config).unwrap_or_else(|_| config.data_dir.join(HISTORY_FILE));
+    let key = config.data_dir.join(first_start::KEY_FILE);
+    let beside = if is_filled(&key) {
+        key
+    } else if matches!(FileContents::read(&history, FileKind::History).await, Ok(FileContents::Own)) {
+        history
+    } else {
+        return Ok(());
+    };
+    Err(ConfigError(format!(
+        "{} has no tables beside {}: its -wal file is lost; put both back from a backup, or move the rest of that installation \
+         away to begin a new one",
+        main.display(),
+        beside.display()
+    ))
+    .into())
+}
+
 /// Refuses an installation whose embedded history has been lost, so that a new one does not silently take its place:
 /// unless `--new-history` asks for that, and nothing of the old one is left.
 async fn require_history(config: &Config) -> anyhow::Result<()> {
@@ -65,7 +90,9 @@ async fn require_history(config: &Config) -> anyhow::Result<()> {
     else {
         return Ok(());
     };
-    if !is_filled(&main) || is_filled(&history) || !has_started(&main).await {
+    let contents = FileContents::read(&history, FileKind::History).await;
+    let is_lost = matches!(contents, Ok(FileContents::Nothing | FileContents::Blank));
+    if !is_lost || !is_filled(&main) || !has_started(&main).await {
         return Ok(());
     }
     let (file, segments) = (history.display(), history.with_extension("segments"));
@@ -140,6 +167,7 @@ impl Foundation {
         if let InstallationPresence::Broken(reason) = presence(&config) {
             return Err(ConfigError(reason).into());
         }
+        require_main(&config).await?;
         require_history(&config).await?;
         first_start::make_data_dir(&config.data_dir)?;
         let (sealer, new_key) = first_start::sealer(&config)?;
@@ -217,7 +245,7 @@ mod tests {
     #[case::key_alone(&["secret.key"], false, "main.db is missing beside")]
     #[case::empty_main(&["main.db=", "history.db", "secret.key"], false, "main.db is empty beside")]
     #[case::empty_main_beside_a_key(&["main.db=", "history.db=", "secret.key"], false, "main.db is empty beside")]
-    #[case::main_in_its_log(&["main.db=", "main.db-wal", "secret.key"], false, "")]
+    #[case::a_log_without_main(&["main.db=", "main.db-wal", "secret.key"], false, "main.db is empty beside")]
     #[case::a_start_that_was_cut_off(&["main.db=", "history.db="], false, "there is no installation in")]
     #[case::a_lock_alone(&["serve.lock"], false, "there is no installation in")]
     #[case::main_external(&["history.db"], true, "")]

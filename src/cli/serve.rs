@@ -76,7 +76,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     app.stop().await?;
     if let Some(problem) = removed {
         complain(&problem);
-        return Ok(ExitCode::FAILURE);
+        return Ok(ExitCode::from(EXIT_CODE));
     }
     say("Watchkeeper has stopped; all results are stored.");
     Ok(ExitCode::SUCCESS)

@@ -4,14 +4,16 @@
 use std::fs;
 use std::path::Path;
 
-use crate::store::file_copy::{DatabaseFile, FileError, FileKind, log_of};
+use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
 
 /// Contents of a file that is to be a database of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileContents {
-    /// There is no file, or it is empty.
+    /// There is no file, or it is empty. SQLite removes a write-ahead log that is beside it.
     Nothing,
-    /// A database of this kind, perhaps with an unfinished first migration.
+    /// A database without tables: its first start was cut off, or its write-ahead log is lost.
+    Blank,
+    /// A database of this kind.
     Own,
     /// A database with tables of another program; the name of one of them.
     Foreign {
@@ -32,18 +34,19 @@ impl FileContents {
         let mut opened = DatabaseFile::open_to_read(file).await?;
         let tables = opened.table_names().await?;
         opened.close().await?;
-        let is_own = tables.is_empty() || tables.iter().any(|table| table == kind.steps_table());
+        let is_own = tables.iter().any(|table| table == kind.steps_table());
         Ok(match tables.into_iter().next() {
+            None => Self::Blank,
             Some(table) if !is_own => Self::Foreign { table },
-            _ => Self::Own,
+            Some(_) => Self::Own,
         })
     }
 }
 
-/// Returns true if the file has contents, perhaps only in its write-ahead log.
+/// Returns true if there is a file, and it is not empty.
 #[must_use]
 pub fn is_filled(file: &Path) -> bool {
-    [file.to_owned(), log_of(file)].iter().any(|file| fs::metadata(file).is_ok_and(|found| found.len() > 0))
+    fs::metadata(file).is_ok_and(|found| found.len() > 0)
 }
 
 #[cfg(test)]
@@ -57,7 +60,7 @@ mod tests {
     /// Columns: the statements that fill the file, its contents.
     #[rstest]
     #[case::empty(&[], FileContents::Nothing)]
-    #[case::no_table(&["CREATE TABLE t (x)", "DROP TABLE t"], FileContents::Own)]
+    #[case::no_table(&["CREATE TABLE t (x)", "DROP TABLE t"], FileContents::Blank)]
     #[case::own(&["CREATE TABLE main_migration (x)", "CREATE TABLE a (x)"], FileContents::Own)]
     #[case::of_the_history(
         &["CREATE TABLE history_migration (x)"],

@@ -91,7 +91,7 @@ impl FileError {
 }
 
 /// The write-ahead log of a SQLite file.
-pub(in crate::store) fn log_of(file: &Path) -> PathBuf {
+fn log_of(file: &Path) -> PathBuf {
     file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()))
 }
 
@@ -166,7 +166,12 @@ impl DatabaseFile {
     pub async fn copy_to(&mut self, copy: &Path) -> Result<(), FileError> {
         let name = copy.to_string_lossy().into_owned();
         let copied = sqlx::query("VACUUM INTO ?").bind(name).execute(&mut self.connection).await;
-        copied.map(|_| ()).map_err(|problem| self.failed(problem))
+        copied.map(|_| ()).map_err(|problem| {
+            // Only the copy takes space.
+            let is_full = FileTrouble::of_driver(&problem) == Some(FileTrouble::DiskFull);
+            let file = if is_full { copy } else { &self.file }.to_owned();
+            FileError { file, problem }
+        })
     }
 
     /// The defects that SQLite finds in the file; empty for a sound file.

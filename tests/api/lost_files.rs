@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use nix::unistd::Uid;
 use rstest::rstest;
@@ -77,6 +77,80 @@ async fn a_lost_database_is_not_replaced_by_a_new_one(
     assert_eq!(contents(&server.data()), before);
 }
 
+/// After a crash much is in the write-ahead log, which SQLite removes beside a file that is missing or empty, and which is lost
+/// where somebody copies the database alone.
+#[rstest]
+#[case::missing_main("main.db", Loss::Removed, "main.db is missing beside")]
+#[case::empty_main("main.db", Loss::Emptied, "main.db is empty beside")]
+#[case::main_without_its_log("main.db", Loss::WithoutLog, "main.db has no tables beside")]
+#[case::missing_history("history.db", Loss::Removed, "history.db is missing or empty beside")]
+#[case::history_without_its_log("history.db", Loss::WithoutLog, "history.db is missing or empty beside")]
+#[tokio::test]
+async fn a_database_lost_after_a_crash_is_not_replaced_by_a_new_one(
+    #[case] name: &str,
+    #[case] loss: Loss,
+    #[case] expected: &str,
+) {
+    let mut server = Server::embedded("", &[]);
+    create_unconfigured(&server.client());
+    server.kill();
+    let file = server.data().join(name);
+    assert!(file.with_extension("db-wal").exists());
+    match loss {
+        Loss::Removed => fs::remove_file(&file).unwrap(),
+        Loss::Emptied => fs::write(&file, "").unwrap(),
+        Loss::WithoutLog => {
+            // A checkpoint has written parts of it: what is left is the first page of a database without tables.
+            let blank = server.data().join("blank.db");
+            fill(&blank, "PRAGMA user_version = 0").await;
+            fs::rename(&blank, &file).unwrap();
+            let _ = fs::remove_file(file.with_extension("db-wal"));
+            let _ = fs::remove_file(file.with_extension("db-shm"));
+        }
+    }
+    let before = contents(&server.data());
+    for command in [&["org", "list"][..], &["migrate"], &["serve", "--listen", "127.0.0.1:0"]] {
+        let output = server.command(command);
+        let said = text(&output);
+        assert!(!output.status.success() && said.contains(expected), "{said}");
+    }
+    assert_eq!(contents(&server.data()), before);
+}
+
+/// The fate of a database file.
+#[derive(Clone, Copy)]
+enum Loss {
+    Removed,
+    Emptied,
+    WithoutLog,
+}
+
+/// Killed while the first start makes its tables, whenever that is, an installation can be started again.
+#[tokio::test]
+async fn a_first_start_that_is_killed_can_be_repeated() {
+    for written in (0..20).map(|round| round * 40_000) {
+        let place = tempfile::tempdir().unwrap();
+        let data = place.path().join("data");
+        let serve = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+            command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(&data);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
+        let mut first = serve();
+        let length = |name: &str| fs::metadata(data.join(name)).map_or(0, |found| found.len());
+        let is_there = || length("main.db-wal") > written || data.join("token").exists();
+        eventually("the first start writes", || is_there().then_some(())).await;
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let migrated = Command::new(env!("CARGO_BIN_EXE_watchkeeper"))
+            .args(["org", "create", "--name", "First", "--egress", "public-only", "--data-dir"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        assert!(migrated.status.success(), "killed after {written} bytes: {}", text(&migrated));
+    }
+}
+
 /// The way on without a backup: what is set up is kept, what was measured is not.
 #[tokio::test]
 async fn a_lost_history_is_replaced_when_that_is_asked_for() {
@@ -138,7 +212,7 @@ async fn a_server_notices_that_its_files_are_gone() {
     client.post("/v1/services", &service).expect(201);
 
     fs::rename(&data, &aside).unwrap();
-    assert_eq!(server.terminate().await, Some(1));
+    assert_eq!(server.terminate().await, Some(70));
     assert!(!server.log().contains("results are stored"), "{}", server.log());
     fs::rename(&aside, &data).unwrap();
 }

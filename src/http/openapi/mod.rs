@@ -43,7 +43,7 @@ const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
     English. Every `GET` can be asked as `HEAD`, and `OPTIONS` tells the methods of a path without a token. `PUT` and \
     `PATCH` do the same: what is left out stays as it is. Clients must ignore members that they do not know. \
     Query parameters and members of a body that are not described are ignored; with `Prefer: handling=strict` they are refused \
-    (422), each with what is allowed in its place; so are repeated keys of an object, and values of `page` and `per_page` out of range.\n\n\
+    (422), each with what is allowed in its place; so are repeated keys of an object.\n\n\
     Clients are made from this document. TypeScript: `npx openapi-typescript openapi.json --default-non-nullable=false -o watchkeeper.ts`; \
     without that option members that have a default are required in requests. Python: `openapi-python-client generate --path openapi.json`.";
 
