@@ -210,7 +210,7 @@ fn with_settings(command: clap::Command) -> clap::Command {
     } else if command.has_subcommands() {
         command.mut_subcommands(with_settings)
     } else {
-        settings::augment(command)
+        settings::augment(settings::with_help_flag(command))
     }
 }
 

@@ -136,9 +136,6 @@ const MORE_HELP: &str = "Every setting of the configuration is a flag as well: -
 /// Adds the settings to a command. Its help shows the command's own flags; [`with_help_of_settings`] adds the settings.
 pub(super) fn augment(command: Command) -> Command {
     let defaults = defaults();
-    let help_flag =
-        Arg::new("help-settings").long(HELP_FLAG.trim_start_matches('-')).action(ArgAction::SetTrue);
-    let command = command.arg(help_flag.help("Print help with every setting of the configuration"));
     SettingFlags::augment_args(command).after_help(MORE_HELP).mut_args(|arg| {
         let is_setting = arg.get_help_heading() == Some(HEADING);
         let is_hidden = is_setting && !ALWAYS_SHOWN.contains(&arg.get_id().as_str());
@@ -147,6 +144,12 @@ pub(super) fn augment(command: Command) -> Command {
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
         arg.help(format!("{help} [default: {default}]"))
     })
+}
+
+/// Adds the flag of the help with settings.
+pub(super) fn with_help_flag(command: Command) -> Command {
+    let flag = Arg::new("help-settings").long(HELP_FLAG.trim_start_matches('-')).action(ArgAction::SetTrue);
+    command.arg(flag.help("Print help with every setting of the configuration"))
 }
 
 /// The same command, and all below it, with the settings in its help.
