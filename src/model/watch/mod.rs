@@ -256,7 +256,7 @@ impl WatchState {
     }
 
     /// Checks from this location as soon as an uncertain state requires: the recheck budget allows it (see
-    /// [`WatchEffect::Hasten`]).
+    /// [`WatchEffect::CheckEarly`]).
     pub fn check_early(&mut self, slot: usize, now: Timestamp) {
         if let Some(Some(round)) = self.rounds.get_mut(slot) {
             round.check_early(&self.plan, now);
