@@ -23,7 +23,7 @@ mod schedule;
 mod state;
 mod verification;
 
-pub use creation::{BackupOrder, KeyChoice, demand_target_name, make};
+pub use creation::{BackupOrder, KeyChoice, make, require_target_name};
 pub use error::BackupError;
 pub use files::BackupFile;
 pub use manifest::BackupManifest;

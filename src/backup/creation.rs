@@ -21,8 +21,8 @@ const POLL_EVERY: Duration = Duration::from_millis(200);
 const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// The reason of a wait for the lock of a database.
-const HELD: &str = "another program holds the file; this backup waits for it, for up to 30 s";
-/// A wait that is longer than this is said in the log.
+const HELD: &str = "another program holds the file; the limit is 30 s";
+/// A longer wait is logged.
 const QUIET_WAIT: Duration = Duration::from_secs(2);
 
 /// The sources of a backup.
@@ -67,7 +67,7 @@ impl BackupOrder {
 ///
 /// # Errors
 /// When it ends like an archive that is not written.
-pub fn demand_target_name(target: &Path) -> Result<(), BackupError> {
+pub fn require_target_name(target: &Path) -> Result<(), BackupError> {
     BackupForm::of_new(target).map(|_| ())
 }
 
@@ -172,9 +172,8 @@ impl BackupCopy<'_> {
                 }
             }
         };
-        let reason =
-            "the compaction of the history, or another backup, is under way; this backup waits for its end";
-        let waited = tokio::time::timeout(PASS_LIMIT, said_when_long(waiting, history, reason)).await;
+        let reason = "the compaction of the history, or another backup, is under way";
+        let waited = tokio::time::timeout(PASS_LIMIT, log_long_wait(waiting, history, reason)).await;
         waited.unwrap_or_else(|_| {
             let problem =
                 "the compaction of the history, or another backup, has not ended for 15 minutes; try again later";
@@ -184,7 +183,7 @@ impl BackupCopy<'_> {
 
     async fn copy_database(&mut self, from: &Path, path: &str, kind: FileKind) -> Result<(), BackupError> {
         let copy = self.folder.join(path);
-        let mut source = said_when_long(DatabaseFile::open(from), from, HELD).await?;
+        let mut source = log_long_wait(DatabaseFile::open(from), from, HELD).await?;
         let (mut seen, grown) = (0, |seen| fs::metadata(&copy).map_or(seen, |found| found.len().max(seen)));
         {
             let mut copied = std::pin::pin!(source.copy_to(&copy));
@@ -260,11 +259,11 @@ impl BackupCopy<'_> {
 }
 
 /// Awaits work that may have to wait for others; a wait longer than [`QUIET_WAIT`] is logged with its reason.
-async fn said_when_long<T>(work: impl Future<Output = T>, file: &Path, reason: &str) -> T {
+async fn log_long_wait<T>(work: impl Future<Output = T>, file: &Path, reason: &str) -> T {
     let mut work = std::pin::pin!(work);
     if let Ok(done) = tokio::time::timeout(QUIET_WAIT, &mut work).await {
         return done;
     }
-    tracing::warn!(file = %file.display(), "{reason}");
+    tracing::warn!(file = %file.display(), reason, "backup waits for a lock");
     work.await
 }

@@ -97,7 +97,7 @@ pub(super) struct RestoreArguments {
 
 /// Refuses names of archives that are not written.
 fn target_parser() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| backup::demand_target_name(&path).map(|()| path))
+    PathBufValueParser::new().try_map(|path| backup::require_target_name(&path).map(|()| path))
 }
 
 /// Makes a backup and prints its contents.
