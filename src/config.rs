@@ -128,7 +128,7 @@ pub struct Config {
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
     #[serde(skip)]
     pub trust_clock: bool,
-    /// `--new-history`: the operator gives a lost history up. A flag of one start, not a setting.
+    /// `--new-history`: the operator accepts that the history is lost. A flag of one start, not a setting.
     #[serde(skip)]
     pub new_history: bool,
     /// `--alone`: the operator says that no other node is left. A flag of one start, not a setting.

@@ -58,8 +58,8 @@ fn presence(config: &Config) -> InstallationPresence {
     }
 }
 
-/// Refuses a main database without tables beside a key or a history: its write-ahead log is lost, and it would be taken for
-/// a new installation. Files that cannot be read are left to the connection, whose error says why.
+/// Refuses a main database without tables beside a key or a history, as one is that was copied without its write-ahead log:
+/// it would be taken for a new installation. Files that cannot be read are left to the connection, whose error says why.
 async fn require_main(config: &Config) -> anyhow::Result<()> {
     let Ok(main) = database_files::main_file(config) else { return Ok(()) };
     if !matches!(FileContents::read(&main, FileKind::Main).await, Ok(FileContents::Blank)) {
@@ -75,8 +75,8 @@ async fn require_main(config: &Config) -> anyhow::Result<()> {
         return Ok(());
     };
     Err(ConfigError(format!(
-        "{} has no tables beside {}: its -wal file is lost; put both back from a backup, or move the rest of that installation \
-         away to begin a new one",
+        "{} has no tables beside {}: put it back together with its -wal file, or from a backup, or move the rest of that \
+         installation away to begin a new one",
         main.display(),
         beside.display()
     ))
@@ -105,7 +105,7 @@ async fn require_history(config: &Config) -> anyhow::Result<()> {
         .into());
     }
     if config.new_history {
-        tracing::warn!(%file, "a new history is created in place of the lost one: what was measured before is gone");
+        tracing::warn!(%file, "history database is missing; creating an empty one");
         return Ok(());
     }
     Err(ConfigError(format!(

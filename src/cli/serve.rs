@@ -35,7 +35,7 @@ pub(super) struct ServeArguments {
     #[arg(long)]
     alone: bool,
 
-    /// The history database is lost, and there is no backup: begin a new one, without what was measured before
+    /// The history database is lost, and there is no backup: create a new one, without what was measured before
     #[arg(long)]
     new_history: bool,
 }
