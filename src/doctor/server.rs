@@ -80,7 +80,7 @@ fn owner(config: &Config, answer: &str) -> ServerOwner {
     };
     match first_start::is_served(&config.data_dir).and_then(|is_served| Ok((is_served, is_same_node()?))) {
         Ok((true, true)) => ServerOwner::This,
-        Ok((true, false)) => other(format!("that of {folder} runs elsewhere")),
+        Ok((true, false)) => other(format!("that of {folder} has another address")),
         Ok((false, _)) if require_installation(config).is_err() => {
             other(format!("there is none in {folder}"))
         }
@@ -113,7 +113,7 @@ async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Findings from an answer of `/readyz`; `owner` is asked if it is one of Watchkeeper.
+/// Findings from an answer of `/readyz`; `owner` is called if it is one of Watchkeeper.
 fn judged_answer(answer: &str, owner: impl FnOnce() -> ServerOwner) -> Vec<DoctorFinding> {
     let check = "server";
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);

@@ -96,7 +96,7 @@ mod tests {
             a_second[usize::try_from(plan.plan(0, 300_000) / 1_000).unwrap()] += 1;
         }
         assert!(a_second.iter().all(|count| (1_000..=1_100).contains(count)), "{a_second:?}");
-        assert_eq!(plan.plan(100, 300_000), 0, "a client that adds one sees it looked at");
+        assert_eq!(plan.plan(100, 300_000), 0, "a client that adds one sees it checked");
     }
 
     #[test]

@@ -97,7 +97,7 @@ async fn entries_of_a_published_incident_are_notified(
     save(&store, &mut incident, |changed| changed.updates.push(entry("third", true))).await;
     save(&store, &mut incident, |changed| changed.incident.is_published = false).await;
     save(&store, &mut incident, |changed| changed.incident.is_published = true).await;
-    assert_eq!(texts_of(&store, &owner).await, ["second", "third"], "nothing is told twice");
+    assert_eq!(texts_of(&store, &owner).await, ["second", "third"], "no text is sent twice");
 }
 
 #[rstest]

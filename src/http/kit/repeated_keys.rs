@@ -1,4 +1,4 @@
-//! Keys that stand more than once in one object of a JSON text: for strict requests. What such a key means is not defined
+//! Keys that occur more than once in one object of a JSON text: for strict requests. What such a key means is not defined
 //! (RFC 8259, section 4); otherwise the last one counts (contract 1.2).
 
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub fn repeated_keys(text: &[u8]) -> FieldErrors {
     }
 }
 
-/// What was found, and the path of the present value.
+/// The repeated keys so far, and the path of the present value.
 #[derive(Default)]
 struct RepeatedKeys {
     errors: FieldErrors,
@@ -34,14 +34,14 @@ struct RepeatedKeys {
 
 enum PathPart {
     Key(String),
-    Place(usize),
+    Index(usize),
 }
 
 impl fmt::Display for PathPart {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(key) => key.fmt(formatter),
-            Self::Place(place) => place.fmt(formatter),
+            Self::Index(index) => index.fmt(formatter),
         }
     }
 }
@@ -101,8 +101,8 @@ impl<'de> Visitor<'de> for KeySearch<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let found = self.0;
-        for place in 0.. {
-            found.path.push(PathPart::Place(place));
+        for index in 0.. {
+            found.path.push(PathPart::Index(index));
             let entry = list.next_element_seed(KeySearch(found))?;
             found.path.pop();
             if entry.is_none() {

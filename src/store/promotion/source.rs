@@ -1,7 +1,7 @@
 //! The embedded installation, opened read-only: both databases as of one moment, and the segment files.
 //!
 //! No other process may write meanwhile. The data folder's lock keeps servers and imports away; writes of other
-//! commands are detected at the end ([`EmbeddedInstallation::demand_unchanged`]).
+//! commands are detected at the end ([`EmbeddedInstallation::require_unchanged`]).
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;

@@ -52,7 +52,7 @@ async fn a_notice_is_sent_once(#[case] signal: &str) {
         (0..2 * EACH).map(|number| heartbeat(&client, &format!("Backup {number}"))).collect();
     let (first, later) = heartbeats.split_at(EACH);
     first.iter().for_each(|address| ping(&client, &format!("{address}/fail")));
-    eventually("the first ones are told", || (received_notices(&sink).len() == EACH).then_some(())).await;
+    eventually("the first notices arrive", || (received_notices(&sink).len() == EACH).then_some(())).await;
     nodes.server(leading).signal(signal);
     nodes.until_owned(&[1 - leading], TAKEN_OVER).await;
     if signal == "STOP" {
