@@ -44,11 +44,10 @@ impl DomainNames {
         self.own().any(|ours| hostname == ours)
     }
 
-    /// Returns true if the API has this host: a name of this installation, an address, or a name without a dot such as
-    /// `localhost`, which cannot be a custom domain.
+    /// Returns true if the API has this host: a name of this installation, `localhost` or an address.
     #[must_use]
     pub fn is_of_api(&self, host: &str) -> bool {
-        self.is_own(host) || !host.contains('.') || host.parse::<IpAddr>().is_ok()
+        self.is_own(host) || host == "localhost" || host.parse::<IpAddr>().is_ok()
     }
 
     fn own(&self) -> impl Iterator<Item = &str> {
@@ -293,10 +292,10 @@ mod tests {
     #[case("localhost", true)]
     #[case("192.0.2.7", true)]
     #[case("::1", true)]
-    #[case("intranet", true)]
+    #[case("intranet", false)]
     #[case("shop.status.example.net", false)]
     #[case("unknown.example.com", false)]
-    fn the_api_has_names_of_its_own_and_those_without_a_dot(#[case] host: &str, #[case] expected: bool) {
+    fn the_api_has_the_names_of_the_installation(#[case] host: &str, #[case] expected: bool) {
         assert_eq!(names().is_of_api(host), expected);
     }
 
