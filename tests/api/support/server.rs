@@ -155,6 +155,15 @@ impl Server {
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
+    /// Another server on the same data, which says its address once it has started.
+    pub(crate) fn spawn_server(&self, arguments: &[&str]) -> (Child, String) {
+        let mut command = command(&self.folder, &self.environment);
+        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        (child, line)
+    }
+
     /// Another command, with a variable taken away.
     pub(crate) fn command_without(&self, variable: &str, arguments: &[&str]) -> Output {
         let mut command = command(&self.folder, &self.environment);
