@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, Select,
@@ -17,7 +17,9 @@ use crate::id::Id;
 use crate::model::access_scope::AccessScope;
 use crate::model::tag::Tag;
 use crate::model::visibility::Visibility;
-use crate::store::{MainError, PageWindow, tags};
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
+use crate::store::tags;
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;

@@ -9,7 +9,7 @@ mod maintenances;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::service;
 
@@ -19,7 +19,7 @@ use crate::model::incident::{AffectedService, IncidentStatus};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;

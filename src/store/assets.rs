@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter,
     QuerySelect,
@@ -12,7 +12,7 @@ use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::asset::AssetKind;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// An uploaded file to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,6 +14,9 @@ use sea_orm::{
 
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
+/// A pool of connections that reads run on.
+pub type Reader = BoundedHandle<DatabaseConnection>;
+
 /// A connection, a pool or a transaction, and how long each of its statements may take.
 #[derive(Clone, Debug)]
 pub struct BoundedHandle<C> {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, EntityTrait};
 use watchkeeper_entities::clock_mark::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::clock::judgement::{ClockMark, DoubtedMark};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The table has one row.
 const ONLY: i32 = 1;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, QueryTrait,
@@ -15,7 +15,7 @@ use crate::id::Id;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// The visible components of the page, in no particular order.

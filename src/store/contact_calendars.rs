@@ -1,11 +1,11 @@
 //! Secret addresses of contacts' calendars, found by the hash of the secret; the secret itself is kept nowhere.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::contact_calendar::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// SHA-256 of the secret in an address.
 pub type CalendarSecretHash = [u8; 32];

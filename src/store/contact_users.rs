@@ -2,9 +2,10 @@
 
 use crate::clock::Timestamp;
 use crate::model::contact::Contact;
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
+use crate::store::error::MainError;
+use crate::store::escalation_policies;
 use crate::store::oncall::{cover_requests, overrides, schedules};
-use crate::store::{MainError, escalation_policies};
 
 /// Names of the resources that name a contact: schedules, escalation policies, overrides that are not over, cover
 /// requests that are open.

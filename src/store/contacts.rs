@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
@@ -18,9 +18,10 @@ use crate::id::Id;
 use crate::model::contact::{Contact, NamedContact};
 use crate::model::notification::delivery::DeliveryStatus;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredLink;
-use crate::store::{MainError, PageWindow};
 
 /// Keys bound at a time.
 const CHUNK: usize = 1_000;

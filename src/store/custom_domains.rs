@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
     DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select, Statement,
@@ -15,7 +15,7 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::model::domain::claims::HostnameClaim;
 use crate::model::domain::{CustomDomain, LONGEST_PAUSE_MS};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The first number of the advisory locks of host names in PostgreSQL.
 const HOSTNAME_LOCKS: i32 = 1_464_551_010;

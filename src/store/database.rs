@@ -1,4 +1,4 @@
-//! A database: opening and migrating it, writing and reading.
+//! A database: connecting to it, writing and reading.
 //!
 //! SQLite's transactions start as `IMMEDIATE` on the single writer connection, so that none fails half-way because of
 //! a lock, and share commits (see `transaction`). PostgreSQL has pools that read and write (see `pool`).
@@ -10,19 +10,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sea_orm::{ConnAcquireErr, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, Statement};
+use sea_orm_migration::MigratorTrait;
 use tokio::sync::Mutex;
-use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::credentials::without_credentials;
 use crate::config::limits::StoreLimits;
+use crate::store::bounded_handle::Reader;
 use crate::store::changes::CommitTracker;
 use crate::store::disk_record::{DiskRecord, FullDisk};
-use crate::store::file_contents::FileContents;
-use crate::store::file_copy::FileKind;
-use crate::store::history::History;
+use crate::store::error::HistoryError;
+use crate::store::error::MainError;
 use crate::store::open_error::{OpenError, migrate};
+use crate::store::open_transaction::OpenTransaction;
+use crate::store::pool;
 use crate::store::transaction::{Transaction, WriterGroup};
-use crate::store::{HistoryError, MainError, OpenTransaction, Reader, pool, unfinished, upgrade_copy};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -30,103 +31,6 @@ const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 /// False on a standby, and where an operator has made everything read-only.
 const TAKES_WRITES: &str = "SELECT NOT pg_is_in_recovery() \
     AND current_setting('default_transaction_read_only') = 'off' AS takes_writes";
-
-/// The two databases of an installation.
-#[derive(Clone, Debug)]
-pub struct Databases {
-    /// Organisations, tokens, services.
-    pub main: Database<MainError>,
-    /// Measurements.
-    pub history: History,
-}
-
-impl Databases {
-    /// Opens both databases and brings them up to date.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError`], which names the database that cannot be used.
-    pub async fn open(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
-        let databases = Self::open_main(main_url, history_url, limits).await?;
-        databases.prepare_history().await?;
-        Ok(databases)
-    }
-
-    /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError`], which names the database that cannot be used.
-    pub async fn open_without_waiting(
-        main_url: &str,
-        history_url: &str,
-        limits: &StoreLimits,
-    ) -> Result<Self, OpenError> {
-        let databases = Self::open_main(main_url, history_url, limits).await?;
-        match databases.prepare_history().await {
-            Err(error) if error.is_away() => {
-                tracing::error!(%error, "history database unavailable; checks run, and results wait");
-            }
-            prepared => prepared?,
-        }
-        Ok(databases)
-    }
-
-    /// Checks that no file of an embedded database has been removed or replaced since it was opened.
-    ///
-    /// # Errors
-    /// An error that names the file.
-    pub fn require_in_place(&self) -> Result<(), DbErr> {
-        self.main.require_in_place()?;
-        self.history.rows().require_in_place()
-    }
-
-    async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
-        refuse_foreign(main_url, FileKind::Main).await?;
-        refuse_foreign(history_url, FileKind::History).await?;
-        let main = Database::connect(main_url, limits).await?;
-        let history = History::connect(history_url, limits).await?;
-        let refused = |problem| OpenError::connect(&main.url, problem);
-        if unfinished::is_unfinished(&main.writer).await.map_err(refused)? {
-            return Err(OpenError::Unfinished(main.url));
-        }
-        if let Some(file) = upgrade_copy::file_of(main_url) {
-            let copied = upgrade_copy::keep_copy(main.unhurried.inner(), &file).await;
-            if let Some(copy) = copied.map_err(OpenError::Copy)? {
-                tracing::info!(file = %copy.display(), "main database copied before the upgrade");
-            }
-        }
-        migrate::<MainMigrator>(main.unhurried.inner(), &main.url).await?;
-        Ok(Self { main, history })
-    }
-
-    /// Brings the history up to date. Until that is done nothing can be written to it, and it counts as away.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError`] when it is unavailable or cannot be migrated.
-    pub async fn prepare_history(&self) -> Result<(), OpenError> {
-        self.migrate_history().await?;
-        self.admit_history();
-        Ok(())
-    }
-
-    /// Migrates the history database only, the first half of its preparation: it may then be read by code that does
-    /// not check whether it is prepared.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError`] when it is unavailable or cannot be migrated.
-    pub async fn migrate_history(&self) -> Result<(), OpenError> {
-        let history = self.history.rows();
-        migrate::<HistoryMigrator>(history.unhurried.inner(), &history.url).await
-    }
-
-    /// The second half: from now on it can be written to.
-    pub fn admit_history(&self) {
-        self.history.rows().is_prepared.store(true, Ordering::Release);
-    }
-}
 
 /// One database: a connection to write with and a pool to read from. `E` is the error type, which names the database.
 #[derive(Debug)]
@@ -285,6 +189,36 @@ impl<E: From<DbErr>> Database<E> {
         }
     }
 
+    /// Brings its tables up to date.
+    pub(in crate::store) async fn migrate<M: MigratorTrait>(&self) -> Result<(), OpenError> {
+        migrate::<M>(self.unhurried.inner(), &self.url).await
+    }
+
+    /// Returns the error for a problem of this database while it is opened.
+    pub(in crate::store) fn open_error(&self, problem: DbErr) -> OpenError {
+        OpenError::connect(&self.url, problem)
+    }
+
+    /// The URL without credentials.
+    pub(in crate::store) fn shown_url(&self) -> &str {
+        &self.url
+    }
+
+    /// The connection to write with, outside of any transaction.
+    pub(in crate::store) const fn writer(&self) -> &Reader {
+        &self.writer
+    }
+
+    /// The connection for statements that are long by design.
+    pub(in crate::store) const fn unhurried(&self) -> &Reader {
+        &self.unhurried
+    }
+
+    /// Its migrations are done: from now on it can be written to.
+    pub(in crate::store) fn admit(&self) {
+        self.is_prepared.store(true, Ordering::Release);
+    }
+
     /// Returns true if its migrations are done.
     #[must_use]
     pub fn is_prepared(&self) -> bool {
@@ -297,7 +231,7 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     /// Checks that the file of an embedded database has not been removed or replaced.
-    fn require_in_place(&self) -> Result<(), DbErr> {
+    pub(in crate::store) fn require_in_place(&self) -> Result<(), DbErr> {
         self.disk.as_ref().map_or(Ok(()), |disk| disk.require_in_place())
     }
 
@@ -325,16 +259,6 @@ impl<E> Clone for Database<E> {
             is_prepared: Arc::clone(&self.is_prepared),
             error: PhantomData,
         }
-    }
-}
-
-/// Refuses a file of another program before anything in it is changed. A file that cannot be read is left to the connection,
-/// whose error says why.
-async fn refuse_foreign(url: &str, kind: FileKind) -> Result<(), OpenError> {
-    let Some(file) = upgrade_copy::file_of(url) else { return Ok(()) };
-    match FileContents::read(&file, kind).await {
-        Ok(FileContents::Foreign { table }) => Err(OpenError::Foreign { url: url.to_owned(), table }),
-        _ => Ok(()),
     }
 }
 

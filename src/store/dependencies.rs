@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::service_dependency::{ActiveModel, Column, Entity, Model};
@@ -11,7 +11,8 @@ use watchkeeper_entities::{service, service_tag, tag};
 use crate::model::dependency::{Dependency, DependencyGraph};
 use crate::model::service::ServiceKey;
 use crate::model::tag::TagName;
-use crate::store::{MainError, named_services};
+use crate::store::error::MainError;
+use crate::store::named_services;
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;

@@ -2,7 +2,7 @@
 //!
 //! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::escalation::{EscalationAssignment, EscalationPolicy, EscalationStep, IncidentSelection};
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::selected_services::{StoredLink, StoredServices};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {

@@ -4,7 +4,7 @@
 //! the transaction of the incident. The queries for due steps cover every organisation: handlers of clients must not
 //! use them.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
 };
@@ -13,7 +13,8 @@ use watchkeeper_entities::escalation::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::escalation::{EscalationPolicy, EscalationProgress};
 use crate::model::lifecycle_effect::{EscalationAdvance, EscalationStart};
-use crate::store::{MainError, escalation_policies};
+use crate::store::error::MainError;
+use crate::store::escalation_policies;
 
 /// The policy that an incident follows, and how far it has come; `None` when it follows none.
 pub async fn find(

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
@@ -21,7 +21,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The time for which they are kept, in milliseconds.
 pub const RETENTION_MS: i64 = 60 * 60 * 1_000;

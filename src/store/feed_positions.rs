@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter};
 use watchkeeper_entities::feed_position::{ActiveModel, Column, Entity};
 
 use crate::model::partition::{Partition, PartitionSet};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Numbers of the last changes that a reader has taken in, by partition.
 pub type Positions = BTreeMap<Partition, i64>;

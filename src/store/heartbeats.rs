@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::heartbeat::{ActiveModel, Column, Entity, Model};
@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::heartbeat::{HeartbeatPing, StoredPings};
 use crate::model::service::{ServiceAddress, ServiceKey};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Keys bound at a time.
 const CHUNK: usize = 1_000;

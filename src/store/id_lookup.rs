@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{service, statuspage};
 
@@ -14,8 +14,9 @@ use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::named_services;
 use crate::store::scope_filter::{ScopedResource, narrowed};
-use crate::store::{MainError, named_services};
 
 /// A status page that something can be linked with.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! A running key is a lease: only the run that claimed it can settle, renew or free it, and when its process dies the
 //! lease lapses. Times are given by the caller.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany,
@@ -13,7 +13,7 @@ use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::id::Id;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The time for which a key is remembered from its first request on, in milliseconds.
 const REMEMBERED_MS: i64 = DAY_MS;

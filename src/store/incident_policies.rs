@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
@@ -19,7 +19,7 @@ use crate::model::incident::Severity;
 use crate::model::incident_policy::{GroupBy, IncidentPolicy, IncidentRules, PolicyTag};
 use crate::model::tag::TagName;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))

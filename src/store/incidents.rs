@@ -17,7 +17,7 @@ pub mod recovery;
 pub mod row_changes;
 mod rows;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 pub use links::internal_timeline_size;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use watchkeeper_entities::incident::{Column, Entity};
@@ -26,7 +26,7 @@ use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
 use crate::model::timeline_size::TimelineSize;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {

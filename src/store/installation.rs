@@ -1,12 +1,12 @@
 //! Facts of the installation itself: the check value of the secret key.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, EntityTrait, QuerySelect};
 use watchkeeper_entities::installation::{ActiveModel, Column, Entity};
 
 use crate::model::secret::{SecretPlace, SecretSealer};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 const KEY_CHECK: &str = "key_check";
 const PLACE: SecretPlace<'static> =

@@ -1,6 +1,6 @@
 //! The times in which processes listened for pings, each under the id of its data folder.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
@@ -10,7 +10,7 @@ use watchkeeper_entities::listening_span::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The start of a time of listening, and the last moment at which it was known to last.
 pub type ListeningSpan = (Timestamp, Timestamp);

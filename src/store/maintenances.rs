@@ -13,7 +13,7 @@ pub mod row_changes;
 pub mod series;
 pub mod timeline;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
@@ -26,9 +26,10 @@ use crate::model::maintenance::origin::SeriesOrigin;
 use crate::model::maintenance::{Maintenance, MaintenanceNotices, MaintenanceWindow};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
 use crate::store::maintenances::filter::MaintenanceFilter;
+use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
-use crate::store::{MainError, PageWindow};
 
 fn seen(visibility: Visibility) -> Select<Entity> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(visibility.organisation()));

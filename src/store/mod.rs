@@ -22,6 +22,7 @@ pub mod contact_users;
 pub mod contacts;
 pub mod custom_domains;
 pub mod database;
+mod databases;
 pub mod dependencies;
 mod disk_record;
 mod error;
@@ -52,6 +53,7 @@ mod open_transaction;
 pub mod organisations;
 pub mod outages;
 pub mod page_facts;
+mod page_window;
 mod pool;
 mod postgres_transaction;
 pub mod probe_locations;
@@ -75,20 +77,12 @@ mod upgrade_copy;
 pub mod usage;
 pub mod windows;
 
+pub use bounded_handle::Reader;
 pub use connection::StoreConnection;
-pub use database::{Database, Databases};
+pub use database::Database;
+pub use databases::Databases;
 pub use disk_record::FullDisk;
 pub use error::{CorruptRow, DatabaseRole, HistoryError, MainError, StoreError, find_file_trouble};
-/// A pool of connections that reads run on.
-pub type Reader = bounded_handle::BoundedHandle<sea_orm::DatabaseConnection>;
 pub use open_transaction::OpenTransaction;
+pub use page_window::PageWindow;
 pub use transaction::Transaction;
-
-/// The rows of one page of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageWindow {
-    /// Number of rows before the page.
-    pub offset: u64,
-    /// Rows of it, at most.
-    pub limit: u64,
-}

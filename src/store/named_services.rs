@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QuerySelect as _, Select};
 use watchkeeper_entities::service;
 
 use crate::model::service::{NamedService, ServiceKey};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;

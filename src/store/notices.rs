@@ -3,7 +3,7 @@
 
 pub mod row_changes;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
@@ -13,7 +13,8 @@ use crate::clock::Timestamp;
 use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::model::visibility::Visibility;
-use crate::store::{MainError, PageWindow};
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 
 /// Returns true if a notice of this source lasts.
 pub async fn is_open(connection: &dyn StoreConnection, source: &NoticeSource) -> Result<bool, MainError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
@@ -16,9 +16,10 @@ use crate::id::Id;
 use crate::model::notification::routing::ChannelRouting;
 use crate::model::notification::{ChannelKind, NotificationChannel, NotificationEvent};
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
-use crate::store::{MainError, PageWindow};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))

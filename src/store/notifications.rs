@@ -29,7 +29,7 @@ use watchkeeper_entities::notification_try;
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryStatus};
 use crate::model::notification::digest::DeliveryHold;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
     let unwritable = |problem| MainError::corrupt("notification_delivery", &delivery.id, &problem);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
     ActiveValue::{Set, Unchanged},
@@ -12,7 +12,8 @@ use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::store::{MainError, incident_policies};
+use crate::store::error::MainError;
+use crate::store::incident_policies;
 
 /// Maximum number of keys per statement.
 const KEYS_AT_ONCE: usize = 1_000;

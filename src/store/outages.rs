@@ -5,7 +5,7 @@ pub mod incident_end;
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
@@ -21,7 +21,7 @@ use crate::model::outage::first_edges::FirstEdges;
 use crate::model::partition::{PARTITIONS, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::services::outlines;
 
 /// Maximum number of keys per statement: far below the limit of bound values.

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::SelectStatement;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use watchkeeper_entities::{
@@ -17,7 +17,7 @@ use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::services::outlines;
 

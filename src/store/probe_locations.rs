@@ -3,7 +3,7 @@
 //! A location is never deleted: its code is part of results, and is not reused for another location. One that is no
 //! longer in use is disabled.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::probe_location::{ActiveModel, Column, Entity, Model};
@@ -11,7 +11,7 @@ use watchkeeper_entities::probe_location::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::location::{Location, LocationCode};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The permission, for a while, to become a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

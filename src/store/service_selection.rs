@@ -2,7 +2,7 @@
 //!
 //! An unknown or invisible id, tag or page selects nothing. Present tags and pages count.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::{component, service, service_tag, statuspage};
 
@@ -10,8 +10,9 @@ use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::tag::TagName;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
-use crate::store::{MainError, named_services, tags};
+use crate::store::{named_services, tags};
 
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;

@@ -5,7 +5,7 @@ pub mod definitions;
 pub mod outlines;
 mod settings;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
@@ -19,8 +19,9 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{Service, ServiceKey, ServicePause, StatusOverride};
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
-use crate::store::{MainError, PageWindow};
 
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, Select,
@@ -22,8 +22,10 @@ use crate::model::sla::objective::SlaObjective;
 use crate::model::sla::{SlaSubject, SlaTarget, SlaTerms};
 use crate::model::tag::TagName;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::named_services;
+use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
-use crate::store::{MainError, PageWindow, named_services};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;

@@ -7,7 +7,7 @@ pub mod row;
 pub mod slugs;
 pub mod visitors;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
@@ -19,9 +19,11 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::statuspage::Statuspage;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::events;
+use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::statuspages::row::{from_row, to_row};
-use crate::store::{MainError, PageWindow, events};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))

@@ -5,7 +5,7 @@ pub mod pages;
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::subscriber_fact::{ActiveModel, Column, Entity, Model};
@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::subscriber_fact::{FactSubject, RETENTION_MS, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Facts whose pages are read in one statement.
 const CHUNK: usize = 500;

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveValue::NotSet, ColumnTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder, QuerySelect,
@@ -23,7 +23,8 @@ use crate::model::component::{Component, ComponentKey, order_behind};
 use crate::model::service::NamedService;
 use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
-use crate::store::{MainError, components, named_services, organisations};
+use crate::store::error::MainError;
+use crate::store::{components, named_services, organisations};
 
 /// Values per statement; far below the limits of both databases.
 const CHUNK: usize = 500;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
@@ -20,10 +20,11 @@ use crate::model::service::ServiceKey;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{
-    MainError, PageWindow, dependencies, escalation_policies, incident_policies, notification_channels,
-    sla_targets,
+    dependencies, escalation_policies, incident_policies, notification_channels, sla_targets,
 };
 
 /// Values bound at a time in lists of keys.

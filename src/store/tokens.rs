@@ -1,6 +1,6 @@
 //! API tokens. A token is found by the SHA-256 of its text; the text itself is never stored.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
 
@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::{ApiToken, PermissionSet};
 use crate::model::token::TokenHash;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;

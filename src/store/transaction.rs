@@ -14,12 +14,13 @@ use sea_orm::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use crate::store::bounded_handle::Reader;
 use crate::store::changes::{ChangeScope, CommitTracker, WriteSet};
 use crate::store::disk_record::DiskRecord;
+use crate::store::error::MainError;
 use crate::store::error::is_disk_full;
 use crate::store::open_transaction::OpenTransaction;
 use crate::store::postgres_transaction::CopyParts;
-use crate::store::{MainError, Reader};
 
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use watchkeeper_entities::service;
 
 use crate::model::dependency::UnreachableState;
 use crate::model::outage::Outage;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::store::{MainError, dependencies, named_services, outages};
+use crate::store::error::MainError;
+use crate::store::{dependencies, named_services, outages};
 
 /// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;

@@ -1,14 +1,15 @@
 //! Usage of an organisation's plan: the counts behind `GET /v1/me` (contract 4.17).
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use watchkeeper_entities::statuspage;
 
+use crate::store::error::MainError;
 use crate::store::maintenances::series;
 use crate::store::oncall::schedules;
 use crate::store::{
-    MainError, access_scopes, contacts, escalation_policies, incident_policies, notification_channels,
-    services, sla_targets, tags,
+    access_scopes, contacts, escalation_policies, incident_policies, notification_channels, services,
+    sla_targets, tags,
 };
 
 /// The counts of one organisation that its quotas limit.

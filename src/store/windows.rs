@@ -4,7 +4,7 @@
 //! and one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes
 //! those.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{CaseStatement, Expr};
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
@@ -12,7 +12,7 @@ use watchkeeper_entities::service_window::{ActiveModel, Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
 use crate::model::service_window::{ServiceWindow, WindowKind};
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Opens a window at `at`, closing an open one of the same kind.
 pub async fn open(

@@ -13,7 +13,7 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 16] = [
+const KNOWN: [(&str, &str, &str); 15] = [
     ("bench", "floor floor::ping",
      "a floor and what it pings are split by length, not by subject"),
     ("bench", "history::curve history::plot",
@@ -36,9 +36,6 @@ const KNOWN: [(&str, &str, &str); 16] = [
      "a histogram has two forms"),
     ("stats::rollup", "- buckets node_stream pack query sums tree",
      "a rollup and its sums are one thing in several files"),
-    ("store", "- database history history::progress history::segments history::segments::storage \
-      history::view transaction",
-     "a database opens the history, which is read in its transactions"),
     ("store::history", "checks checks::descent",
      "a question and the descent that answers it are split by length"),
     ("store::history", "sealed sealed::writing",

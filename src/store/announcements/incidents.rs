@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use watchkeeper_entities::{incident, incident_service, incident_statuspage, incident_update};
 
 use crate::clock::Timestamp;
 use crate::model::incident::{IncidentKind, IncidentStatus};
-use crate::store::MainError;
 use crate::store::announcements::{
     AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
     StoredAnnouncement, text,
 };
+use crate::store::error::MainError;
 use crate::store::incidents::automation::titled_services;
 
 pub(super) struct IncidentAnnouncements;

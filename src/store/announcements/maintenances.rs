@@ -2,17 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statuspage, maintenance_update};
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
-use crate::store::MainError;
 use crate::store::announcements::{
     AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
     StoredAnnouncement, text,
 };
+use crate::store::error::MainError;
 
 pub(super) struct MaintenanceAnnouncements;
 

@@ -9,14 +9,15 @@ use sea_orm::{ConnectionTrait, DbBackend, SqlErr, Statement, Value};
 use crate::model::check::{Measurement, Micros};
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::service::ServiceKey;
-use crate::store::StoreConnection;
 use crate::store::binary_rows::BinaryRows;
+use crate::store::connection::StoreConnection;
+use crate::store::error::HistoryError;
 use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::late_results;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::storage::SegmentStorage;
-use crate::store::{HistoryError, Transaction};
+use crate::store::transaction::Transaction;
 
 const CHECK_COLUMNS: &str = "bucket, checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, \
     response_us, dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Statement};
 use watchkeeper_entities::status_change::{Column, Entity, Model};
@@ -20,7 +20,7 @@ use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 use crate::model::status_line::in_time_order;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 
 /// The changes of a service since `from`, oldest first, led by the last one before it: together they give the status
 /// at every moment since `from`.

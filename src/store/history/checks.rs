@@ -7,7 +7,7 @@ mod descent;
 
 use std::collections::BTreeSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
 
@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 use crate::model::service::ServiceKey;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::checks::descent::HistoryDescent;
 use crate::store::history::fresh_checks::{FreshCheck, bucket_of};
 use crate::store::history::locations::LocationNumbers;

@@ -5,8 +5,8 @@ use sea_orm::{ConnectionTrait, FromQueryResult, Statement, Value};
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
+use crate::store::error::HistoryError;
 
 /// Buckets read at a time: the database sorts the rows that it sums up.
 const BUCKETS_AT_ONCE: usize = 16;

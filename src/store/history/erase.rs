@@ -4,7 +4,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::{fresh_check, status_change};
 
 use crate::model::service::ServiceKey;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::{History, sealed, segments};
 

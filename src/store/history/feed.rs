@@ -6,7 +6,7 @@
 //! lock of their partitions, and a reader that must know that no lower number is still to appear waits for these
 //! locks.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select,
@@ -16,7 +16,7 @@ use watchkeeper_entities::status_change::{Column, Entity};
 use crate::model::history::{ChangeCause, StatusChange};
 use crate::model::partition::{PARTITIONS, PartitionSet};
 use crate::model::service::ServiceKey;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::changes::from_row;
 
 /// A change and its number in the order.

@@ -13,7 +13,7 @@ use crate::model::history::CheckSample;
 use crate::model::rollup::RollupLevel;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::sealed::SealedRollup;
 use crate::store::history::sealed::combined_reads::{self, SegmentItem};
 use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
     QueryResult, QuerySelect, Select, Statement,
@@ -18,7 +18,7 @@ use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, Mic
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::CheckEntry;
 use crate::store::history::sealed::CheckSeries;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder,
@@ -17,7 +17,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::ledger::FencingToken;
 use crate::model::partition::{Partition, PartitionSet};
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 
 /// A hold of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

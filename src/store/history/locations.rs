@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, EntityTrait};
 use watchkeeper_entities::location::{ActiveModel, Column, Entity};
 
 use crate::model::location::LocationCode;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 
 /// The numbers of all known codes.
 #[derive(Clone, Debug, Default)]

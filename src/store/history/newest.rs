@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Alias, Asterisk, Query, SelectStatement, UnionType};
 use sea_orm::{ConnectionTrait, FromQueryResult, QuerySelect, QueryTrait};
 use watchkeeper_entities::fresh_check::Model;
@@ -14,7 +14,7 @@ use crate::clock::Timestamp;
 use crate::model::history::StoredCheck;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::fresh_checks::{FreshCheck, of_service};
 use crate::store::history::locations::LocationNumbers;
 

@@ -1,12 +1,12 @@
 //! Progress of background work on the history, each by its name.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, EntityTrait, QuerySelect};
 use watchkeeper_entities::history_progress::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 
 /// Results before this instant are sealed or being sealed.
 const SEALING: &str = "sealing";

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
@@ -16,7 +16,7 @@ use crate::model::check::CheckStatus;
 use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::LocationVote;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::{BlockBody, BlockFilter};
 use crate::store::history::fresh_checks::{BUCKETS, bucket_of, buckets_of};
 use crate::store::history::sealed::{self, BlockSummary, CheckSeries};

@@ -1,6 +1,6 @@
 //! The few columns of results that figures need, oldest first.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
 use watchkeeper_entities::fresh_check::Column;
 
@@ -9,7 +9,7 @@ use crate::model::check::CheckStatus;
 use crate::model::history::CheckSample;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::BlockBody;
 use crate::store::history::fresh_checks::of_service;
 use crate::store::history::sealed::{self, BlockSummary, combined_reads};

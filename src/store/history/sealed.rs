@@ -18,7 +18,7 @@ pub use writing::{erase, purge, write};
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::{BlockError, CheckBlock};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{Segment, SegmentId};

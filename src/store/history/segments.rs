@@ -8,14 +8,14 @@
 pub mod folder_lock;
 pub mod storage;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::history_segment::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 pub use crate::model::segment::{RetentionClass, SegmentLevel, SegmentScope};
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 
 /// Number of a segment, from the catalogue.
 pub type SegmentId = i32;

@@ -7,12 +7,14 @@ use sea_orm::{ConnectionTrait as _, DatabaseTransaction, Statement};
 
 use crate::config::limits::StoreLimits;
 use crate::store::bounded_handle::BoundedHandle;
+use crate::store::database::Database;
+use crate::store::error::HistoryError;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 use crate::store::open_error::OpenError;
 use crate::store::open_transaction::OpenTransaction;
-use crate::store::{Database, HistoryError, upgrade_copy};
+use crate::store::upgrade_copy;
 
 /// The history database and the segments that belong to it. Dereferences to its [`Database`] of rows.
 #[derive(Clone, Debug)]

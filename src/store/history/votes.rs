@@ -8,7 +8,7 @@ use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::LocationVote;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::BlockBody;
 use crate::store::history::fresh_checks::{bucket_of, of_service};
 use crate::store::history::sealed::combined_reads::{self, SegmentItem};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, JoinType, QueryFilter, QuerySelect};
 use watchkeeper_entities::{incident_service, service};
@@ -11,10 +11,11 @@ use crate::clock::Timestamp;
 use crate::model::incident::{AffectedService, sort_by_name};
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
 use crate::store::incidents::evidence;
 use crate::store::incidents::links::SERVICES_PER_STATEMENT;
+use crate::store::named_services;
 use crate::store::scope_filter::ScopedResource;
-use crate::store::{MainError, named_services};
 
 /// The visible services that each of these incidents affects, by name.
 pub(super) async fn affected(

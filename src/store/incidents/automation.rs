@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
 
 use crate::model::automation::{AutomationState, EditedFields};
 use crate::model::incident::AffectedService;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::incidents::affected;
 
 /// The automation of an incident; `None` when a person has made it.

@@ -1,6 +1,6 @@
 //! Incidents that count as downtime of the services that they affect, regardless of measurements: for SLA targets.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait as _, QueryFilter as _, QueryOrder as _};
 use watchkeeper_entities::incident::Column;
 
@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::incidents::{affected, rows};
 

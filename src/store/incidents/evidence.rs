@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_service::{Column, Entity};
@@ -12,7 +12,7 @@ use watchkeeper_entities::incident_service::{Column, Entity};
 use crate::model::incident::AffectedService;
 use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 pub(super) fn from_stored(stored: &str) -> Option<Box<OutageEvidence>> {
     serde_json::from_str(stored).ok()

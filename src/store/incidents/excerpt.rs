@@ -4,7 +4,7 @@
 //! An incident of up to [`WHOLE_MAX`] services is read whole. Beyond that, services that were not read are counted in
 //! `others`, and facts about all of them are queried from the database.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::SelectStatement;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select};
 use watchkeeper_entities::incident_service::{Column, Entity};
@@ -15,7 +15,7 @@ use crate::model::incident::{Impact, WholeIncident};
 use crate::model::outage_evidence::SERVICES_MAX;
 use crate::model::service::ServiceKey;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::incidents::{affected, automation, links, rows, whole};
 
 /// Maximum number of services of an incident that is read whole.

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::incident_group_key::{ActiveModel, Column, Entity};
@@ -15,7 +15,7 @@ use watchkeeper_entities::{incident, incident_automation};
 
 use crate::model::group_key::GroupKey;
 use crate::model::incident_policy::IncidentPolicy;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Keys per statement: far below the limit of bound values.
 const KEYS_PER_STATEMENT: usize = 1_000;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect,
@@ -19,7 +19,7 @@ use crate::model::service::ServiceKey;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 

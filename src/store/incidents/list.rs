@@ -1,7 +1,7 @@
 //! Lists of incidents: the rows that a filter selects, a page of them with the services that they affect, and the
 //! open periods of incidents of one service.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::incident::{Column, Entity};
@@ -12,8 +12,9 @@ use crate::model::incident::{AffectedService, Incident, IncidentKind, OpenPeriod
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
 use crate::store::incidents::{affected, rows, visible_to};
-use crate::store::{MainError, PageWindow};
+use crate::store::page_window::PageWindow;
 
 /// A filter of incidents: everything that is set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

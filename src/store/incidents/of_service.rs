@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::incident::Column;
@@ -10,7 +10,7 @@ use watchkeeper_entities::incident_service;
 
 use crate::id::Id;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::incidents::of_organisation;
 
 /// An incident that affects the service.

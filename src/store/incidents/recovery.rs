@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, OnConflict, Query, SelectStatement};
 use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder};
 use watchkeeper_entities::incident;
@@ -14,7 +14,7 @@ use watchkeeper_entities::incident_service::{Column, Entity, Model};
 use crate::clock::Timestamp;
 use crate::model::incident::IncidentKind;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Maximum number of services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;

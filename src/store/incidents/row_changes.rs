@@ -2,12 +2,12 @@
 //!
 //! The difference between two [`WholeIncident`]s is written, so that the incident need not be read again.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::model::incident::{IncidentTimelineEntry, WholeIncident};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::incidents::links::TimelineAudience;
 use crate::store::incidents::{automation, links, rows};
 

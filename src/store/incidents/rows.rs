@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::incident::{Acknowledgement, Incident};
 use crate::model::translated_text::TranslatedText;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 pub(super) fn to_row(incident: &Incident) -> ActiveModel {
     let author = incident.created_by.as_ref();

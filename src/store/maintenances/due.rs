@@ -1,14 +1,15 @@
 //! Finds the maintenances that the clock has to start or end, of any organisation. Handlers of clients must not use
 //! it.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::maintenance::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::store::error::MainError;
 use crate::store::maintenances::from_row;
-use crate::store::{MainError, organisations};
+use crate::store::organisations;
 
 /// Maintenances that wait for their planned start.
 fn waiting() -> Condition {

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, EntityTrait, ExprTrait as _, QueryFilter, QueryOrder, QuerySelect,
@@ -19,7 +19,8 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::{MaintenanceKey, MaintenanceStatus};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::service_window::WindowKind;
-use crate::store::{MainError, services};
+use crate::store::error::MainError;
+use crate::store::services;
 
 /// Services per statement.
 const AT_ONCE: usize = 1_000;

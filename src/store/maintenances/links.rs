@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service, statuspage};
 
@@ -11,8 +11,9 @@ use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::named_services;
 use crate::store::scope_filter::{ScopedResource, narrowed};
-use crate::store::{MainError, named_services};
 
 /// Maintenances per statement.
 const AT_ONCE: usize = 1_000;

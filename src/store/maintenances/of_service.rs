@@ -4,14 +4,14 @@
 
 use std::collections::HashSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::maintenance::{Column, Entity};
 use watchkeeper_entities::maintenance_service::{Column as Link, Entity as Links};
 
 use crate::model::maintenance::Maintenance;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::maintenances::from_row;
 
 /// A maintenance that covers the service.

@@ -1,13 +1,13 @@
 //! Reminders of coming maintenances: a row for each that was not sent yet.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::maintenance_reminder::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::reminder::ReminderKind;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The reminders of a maintenance that are planned, with the time of each.
 pub async fn planned(

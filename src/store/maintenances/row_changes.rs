@@ -1,13 +1,13 @@
 //! Writes the rows of maintenances. Only `lifecycle` may use it: the effects of a change are written with the change.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::maintenances::to_row;
 
 /// Maximum number of keys per statement.

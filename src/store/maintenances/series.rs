@@ -9,7 +9,7 @@ pub mod of_service;
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, EntityTrait,
@@ -26,7 +26,8 @@ use crate::model::maintenance::series::{CHECK_EVERY_MS, MaintenanceSeries, Serie
 use crate::model::recurrence::{Recurrence, WallWindow};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
-use crate::store::{MainError, PageWindow};
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 
 /// Series per statement.
 const AT_ONCE: usize = 1_000;

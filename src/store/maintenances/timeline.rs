@@ -1,6 +1,6 @@
 //! Timelines of maintenances, oldest entry first.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use watchkeeper_entities::maintenance_update::{ActiveModel, Column, Entity, Model};
 
@@ -9,7 +9,7 @@ use crate::id::Id;
 use crate::model::maintenance::transition::NewTimelineEntry;
 use crate::model::maintenance::{MaintenanceKey, MaintenanceTimelineEntry};
 use crate::model::translated_text::TranslatedText;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Adds entries in this order, each under a new id. Returns the ids.
 pub async fn add(

@@ -1,11 +1,11 @@
 //! Writes the rows of notices. Only `lifecycle` may use it: the messages about a notice are written with it.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, EntityTrait};
 use watchkeeper_entities::notice::{ActiveModel, Entity};
 
 use crate::model::notice::Notice;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notices::to_row;
 
 /// Stores a new notice; its key is assigned by the database.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, LockType, Query};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
@@ -17,10 +17,11 @@ use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryOutcome, LONGEST_WAIT_MS};
 use crate::model::notification::ordering_scope::OrderingScope;
 use crate::store::bounded_handle::BoundedHandle;
+use crate::store::database::Database;
+use crate::store::error::MainError;
 pub use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::order::release_after;
 use crate::store::notifications::to_try_row;
-use crate::store::{Database, MainError};
 
 /// The number of the advisory lock of PostgreSQL that the courier holds.
 const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;

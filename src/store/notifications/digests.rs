@@ -1,6 +1,6 @@
 //! Rows of messages that a digest may include, and that are replaced by one.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
@@ -8,7 +8,7 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notifications::from_row;
 
 /// Rows per statement.

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryResult, Statement, Value};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
@@ -14,7 +14,7 @@ use crate::model::notification::delivery::Delivery;
 use crate::model::notification::fair_share::{DueMessage, PlacedChannel};
 use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::notification::{ChannelKind, NotificationEvent};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notifications::from_row;
 
 /// Channels per statement: three selections each, of which SQLite joins 500.

@@ -1,7 +1,7 @@
 //! Messages that wait for the end of quiet hours, or for a digest: reads the facts that decide about holds, and
 //! releases messages.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
@@ -12,7 +12,7 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::{Delivery, GIVEN_UP_AFTER_MS};
 use crate::model::notification::digest::{DeliveryHold, HoldReason, RecentMessages, WINDOW_MS};
 use crate::model::notification::ordering_scope::OrderingScope;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
@@ -13,7 +13,7 @@ use crate::id::Id;
 use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::{Delivery, DeliveryAttempt, DeliveryStatus, GIVEN_UP_AFTER_MS};
 use crate::model::visibility::Visibility;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query, SelectStatement, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_channel;
@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 use crate::model::notification::delivery::DeliveryStatus;
 use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::notification::{ChannelKind, NotificationEvent};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::holds::due_from;
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query, SelectStatement};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
@@ -18,7 +18,7 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::DeliveryHold;
 use crate::model::notification::message::NotificationMessage;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, holds, to_row};
 

@@ -1,6 +1,6 @@
 //! Absences of contacts. Every finder of clients is scoped by organisation.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect,
@@ -13,8 +13,10 @@ use crate::model::oncall::entry::{AbsenceEntry, RETENTION_MS};
 use crate::model::oncall::schedule::ContactAbsence;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
+use crate::store::contacts;
+use crate::store::error::MainError;
 use crate::store::oncall::window::{OncallColumns, OncallFilter, narrowed};
-use crate::store::{MainError, PageWindow, contacts};
+use crate::store::page_window::PageWindow;
 
 const COLUMNS: OncallColumns<Column> = OncallColumns {
     schedule: None,

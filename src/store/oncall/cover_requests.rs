@@ -3,7 +3,7 @@
 //! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two
 //! concurrent acceptances, the second one finds it taken.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, Select,
@@ -19,9 +19,11 @@ use crate::model::oncall::cover::{CoverCandidate, CoverRequest, CoverStatus};
 use crate::model::oncall::entry::RETENTION_MS;
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
+use crate::store::contacts;
+use crate::store::error::MainError;
 use crate::store::oncall::schedules;
 use crate::store::oncall::window::{OncallColumns, OncallFilter, narrowed};
-use crate::store::{MainError, PageWindow, contacts};
+use crate::store::page_window::PageWindow;
 
 const COLUMNS: OncallColumns<Column> = OncallColumns {
     schedule: Some(Column::ScheduleId),

@@ -6,8 +6,8 @@ use crate::clock::DAY_MS;
 use crate::model::oncall::roster::DutyRoster;
 use crate::model::oncall::schedule::{ContactAbsence, DAYS_MAX, DutyOverride, OncallSchedule};
 use crate::model::time_range::TimeRange;
-use crate::store::MainError;
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
+use crate::store::error::MainError;
 use crate::store::oncall::{absences, overrides, schedules};
 
 /// A schedule with its overrides and absences.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, Select,
@@ -14,8 +14,9 @@ use crate::id::Id;
 use crate::model::oncall::entry::NamedSchedule;
 use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
 use crate::store::oncall::layers::StoredLayer;
-use crate::store::{MainError, PageWindow};
+use crate::store::page_window::PageWindow;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))

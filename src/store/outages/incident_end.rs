@@ -1,6 +1,6 @@
 //! The outages that wait for the end of an incident, however many they are. Handlers of clients must not use it.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::incident_service;
@@ -8,7 +8,7 @@ use watchkeeper_entities::outage::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::outages::{forget, postpone_recovered};
 
 /// The time of the last recovery of the services whose outages wait for the end of this incident; `None` while one of

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _};
 use watchkeeper_entities::service::{Column, Entity};
 
 use crate::model::service::{ServiceKey, ServicePause};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::services::{KEYS_AT_ONCE, count_active, of_organisation};
 
 /// Returns the number of services that are not paused of every organisation that has one, in one statement.

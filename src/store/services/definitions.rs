@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::service::{Column, Entity, Model};
@@ -13,8 +13,9 @@ use watchkeeper_entities::service::{Column, Entity, Model};
 use crate::id::Id;
 use crate::model::partition::{PARTITIONS, PartitionSet};
 use crate::model::service::{Service, ServiceKey};
+use crate::store::error::MainError;
+use crate::store::organisations;
 use crate::store::services::{KEYS_AT_ONCE, from_row};
-use crate::store::{MainError, organisations};
 
 /// A service, and the id of the organisation that owns it.
 #[derive(Clone, Debug, PartialEq)]

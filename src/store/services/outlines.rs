@@ -1,6 +1,6 @@
 //! Services without their configuration, which may be large. Code that reads many services reads these.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{
     ColumnTrait as _, DerivePartialModel, EntityTrait as _, PaginatorTrait as _, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, Select,
@@ -13,9 +13,10 @@ use crate::model::service::ServiceKey;
 use crate::model::service_outline::{ServiceOutline, SettingsOutline};
 use crate::model::status_rules::StatusRules;
 use crate::model::visibility::Visibility;
+use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 use crate::store::services::settings::{codes_from, number_from};
 use crate::store::services::{KEYS_AT_ONCE, carrying, in_order, of_kind, override_from, pause_from, seen};
-use crate::store::{MainError, PageWindow};
 
 /// The columns of an outline.
 #[derive(DerivePartialModel)]

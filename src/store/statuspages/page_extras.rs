@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{asset, component, custom_domain};
 
 use crate::model::visibility::Visibility;
-use crate::store::{MainError, components};
+use crate::store::components;
+use crate::store::error::MainError;
 
 /// The parts of the object of one page that come from other tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::statuspage::{Statuspage, VisibleSections};
 use crate::model::translated_text::TranslatedText;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 pub(super) fn to_row(page: &Statuspage) -> ActiveModel {
     let channels: Vec<&str> = page.subscriber_channels.iter().map(|channel| channel.as_str()).collect();

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, DbErr, EntityTrait,
@@ -20,7 +20,7 @@ use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
 use crate::model::slug::{HOLD_MS, HOLDS_PER_PAGE, holds_of_organisation};
 use crate::model::statuspage::Statuspage;
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::statuspages::row::to_row;
 
 /// Slugs freed per statement: a statement takes a limited number of values. The remaining ones are freed by later

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::custom_domain;
 use watchkeeper_entities::statuspage::{Column, Entity};
@@ -10,7 +10,7 @@ use watchkeeper_entities::statuspage::{Column, Entity};
 use super::row::from_row;
 use crate::model::domain::DomainStatus;
 use crate::model::statuspage::Statuspage;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// The page with this slug, published or not.
 pub async fn by_slug(connection: &dyn StoreConnection, slug: &str) -> Result<Option<Statuspage>, MainError> {

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::component::{Column, Entity, Model};
 use watchkeeper_entities::{incident_service, maintenance_service, maintenance_statuspage};
 
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;

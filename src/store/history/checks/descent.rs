@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::{BlockBody, BlockError, BlockFilter};
 use crate::store::history::sealed::combined_reads::{self, SegmentItem};
 use crate::store::history::sealed::{self, BlockSummary};

@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::segments::storage::OpenSegment;
 
 /// Something of one of several segments.

@@ -3,7 +3,7 @@
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
 use crate::model::service::ServiceKey;
-use crate::store::HistoryError;
+use crate::store::error::HistoryError;
 use crate::store::history::blocks::CheckBlock;
 use crate::store::history::insert::{chunks, insert_text};
 use crate::store::history::sealed::{BatchKey, CheckSeries, SegmentContents, statement};

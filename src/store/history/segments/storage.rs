@@ -16,9 +16,10 @@ use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::SegmentMigrator;
 
 use crate::config::limits::StoreLimits;
+use crate::store::bounded_handle::Reader;
+use crate::store::error::HistoryError;
 use crate::store::history::segments::folder_lock::lock_segments;
 use crate::store::history::segments::{Segment, SegmentId};
-use crate::store::{HistoryError, Reader};
 
 /// Page size of a segment file. Most of a block is in overflow pages; smaller pages waste less at its ends.
 const PAGE_BYTES: u32 = 1_024;

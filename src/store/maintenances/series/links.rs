@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{maintenance_series_service, maintenance_series_statuspage, service};
 
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::service::{NamedService, ServiceKey};
+use crate::store::error::MainError;
 use crate::store::maintenances::links::{NamedPage, named_pages, sort_by_name};
-use crate::store::{MainError, named_services};
+use crate::store::named_services;
 
 /// Series per statement.
 const AT_ONCE: usize = 1_000;

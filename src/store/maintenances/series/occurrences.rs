@@ -1,6 +1,6 @@
 //! The occurrences of series: the maintenance of each window, and the windows that members removed.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::{maintenance, maintenance_skip};
@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::origin::{SeriesKey, SeriesOrigin};
 use crate::model::maintenance::series::replan::{ReplanRole, SeriesMember};
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
-use crate::store::MainError;
+use crate::store::error::MainError;
 use crate::store::maintenances::from_row;
 
 const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();

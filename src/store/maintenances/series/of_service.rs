@@ -1,6 +1,6 @@
 //! The series that cover a service that is about to be deleted.
 
-use crate::store::StoreConnection;
+use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::maintenance_series::{Column, Entity};
@@ -9,7 +9,7 @@ use watchkeeper_entities::maintenance_series_service::{Column as Link, Entity as
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::SeriesStatus;
 use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::store::error::MainError;
 
 /// Removes a service from every series that covers it.
 pub async fn unlink(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
