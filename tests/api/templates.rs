@@ -51,7 +51,7 @@ fn a_hostile_template_is_refused_without_delaying_others() {
     ] {
         let errors = client.post(PATH, &template("http://127.0.0.1:9/", body)).errors();
         assert_eq!(errors[0].0, "settings.body", "{errors:?}");
-        assert!(errors[0].1.starts_with("This template cannot be filled: line 1, column "), "{errors:?}");
+        assert!(errors[0].1.starts_with("This template cannot be rendered: line 1, column "), "{errors:?}");
     }
     neighbour.post("/v1/tags", &json!({"key": "still-there"})).expect(201);
     assert!(!server.log().contains("overflowed its stack"));
@@ -63,7 +63,7 @@ fn a_hostile_template_is_refused_without_delaying_others() {
 #[case("{% set a = 1 %}", "line 1, column 4: found `set`, expected one of the tags if, for")]
 fn a_template_error_names_its_position(#[case] body: &str, #[case] flaw: &str) {
     let client = Server::shared().tenant("business");
-    let expected = [("settings.body".to_owned(), format!("This template cannot be filled: {flaw}."))];
+    let expected = [("settings.body".to_owned(), format!("This template cannot be rendered: {flaw}."))];
     assert_eq!(client.post(PATH, &template("http://127.0.0.1:9/", body)).errors(), expected);
     let channel = create_channel(&client, &template("http://127.0.0.1:9/", "{{ headline }}"));
     let change = json!({"settings": {"body": body}});
