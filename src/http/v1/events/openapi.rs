@@ -26,8 +26,8 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("ResultEvent", view::<ResultView<'_>>()),
         ("ResetEvent", view::<ResetView>()),
     ];
-    let about = "What happens, as it happens.";
-    let stream = ApiOperation::new(HttpVerb::Get, "/v1/events", "stream_events", "Listen to what happens")
+    let about = "A live stream of status changes, results, incidents and maintenances.";
+    let stream = ApiOperation::new(HttpVerb::Get, "/v1/events", "stream_events", "Stream events")
         .says(WORDS)
         .asks_list("types", one_of(EventType::WORDS), "Only events of these types.")
         .asks("service_id", id(), "Only events that concern this service.")
@@ -42,7 +42,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
             string(),
             "The id of the last event that was received: missed events are sent first.",
         )
-        .answers_with("text/event-stream", "Events, as they happen.", string())
+        .answers_with("text/event-stream", "Events in the order in which they happen.", string())
         .refuses(&[400, 422])
         .translated();
     ApiChapter { name: "Events", about, schemas, operations: vec![stream] }

@@ -214,7 +214,7 @@ fn service_impact() -> ApiSchema {
 }
 
 fn resolved_at() -> ApiSchema {
-    timestamp_or_null().says("Null exactly while it is open.")
+    timestamp_or_null().says("Null while it is open.")
 }
 
 fn updates() -> ApiSchema {
