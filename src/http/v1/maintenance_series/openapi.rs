@@ -24,7 +24,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("MaintenanceOccurrence", view::<OccurrenceView>()),
         ("UpdateMaintenanceSeries", change()),
     ];
-    let about = "Windows that come again. A series is created with its first maintenance, by `POST /v1/maintenances` with \
+    let about = "Maintenance windows that repeat. A series is created with its first maintenance, by `POST /v1/maintenances` with \
                  `recurrence`; its maintenances stand thirty days ahead, and in any case the next one.";
     ApiChapter { name: "Maintenance series", about, schemas, operations: operations() }
 }
@@ -37,7 +37,7 @@ fn operations() -> Vec<ApiOperation> {
             .lists("Series, the oldest first.", "MaintenanceSeriesRow", &row)
             .paged(DEFAULT_PER_PAGE)
             .translated(),
-        ApiOperation::new(HttpVerb::Get, ITEM, "show_maintenance_series", "Show a series with what is to come")
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_maintenance_series", "Show a series with its future maintenances")
             .shows("The series.", "MaintenanceSeries", &series)
             .translated(),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_maintenance_series", "Change a series")
@@ -50,8 +50,8 @@ fn operations() -> Vec<ApiOperation> {
             .refuses(&[409, 422])
             .translated(),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_maintenance_series", "End a series")
-            .says("Its scheduled maintenances go; others stay, and belong to no series any more.")
-            .deletes("It is gone."),
+            .says("Deletes its scheduled maintenances. Others stay and no longer belong to a series.")
+            .deletes("Deleted."),
     ]
 }
 
@@ -72,8 +72,8 @@ fn change() -> ApiSchema {
         .may_have("scheduled_start", instant().says(start))
         .may_have("scheduled_end", instant().says(end))
         .may_have("recurrence", recurrence())
-        .may_have("message", message.says("The first timeline entry of maintenances to come."))
+        .may_have("message", message.says("The first timeline entry of future maintenances."))
         .may_have("notify_announcement", boolean())
         .may_have("post_update", boolean().default_value(true).says("A moved window adds a timeline entry."))
-        .may_have("notify_subscribers", boolean().default_value(false).says("Tell subscribers about it."))
+        .may_have("notify_subscribers", boolean().default_value(false).says("Notify subscribers of it."))
 }

@@ -231,7 +231,7 @@ pub(super) async fn one(
 }
 
 fn status() -> ApiSchema {
-    let words = "`ended`: its rule has nothing to come. `cancelled`: its last service was deleted.";
+    let words = "`ended`: its rule has no future occurrence. `cancelled`: its last service was deleted.";
     one_of(&SeriesStatus::ALL.map(SeriesStatus::as_str)).says(words)
 }
 

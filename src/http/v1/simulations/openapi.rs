@@ -19,7 +19,7 @@ const WORDS: &str = "Stored results of the period are decided once more, by the 
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![("Simulation", view::<SimulationView<'_>>()), ("SimulateService", asked())];
-    let about = "What would have been, under other settings and policies.";
+    let about = "Replays stored results with other settings or incident policies.";
     ApiChapter { name: "What-if", about, schemas, operations: vec![simulate()] }
 }
 
@@ -38,7 +38,7 @@ fn simulate() -> ApiOperation {
     .takes("SimulateService", Some(sent))
     .answers(
         200,
-        "The period as it was, and as it would have been.",
+        "Figures of the period as recorded and as simulated.",
         enveloped(named("Simulation")),
         Some(json!({"data": example(EXAMPLE)})),
     )
