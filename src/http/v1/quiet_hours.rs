@@ -85,7 +85,7 @@ pub(super) fn own_quiet_hours() -> ApiSchema {
 
 /// Quiet hours, or null.
 pub(super) fn quiet_hours() -> ApiSchema {
-    let words = "What is less severe than `except_from` waits in these hours, by the clocks of `time_zone`, and comes when they end; null: nothing waits.";
+    let words = "In these hours, in the local time of `time_zone`, messages less severe than `except_from` are held until the hours end; null: none is held.";
     object()
         .has("hours", weekly_hours())
         .has("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))

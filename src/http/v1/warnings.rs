@@ -8,13 +8,14 @@ use crate::notify::message_hold::MessageHold;
 use crate::service_router::ownership::Ownership;
 use crate::store::{FullDisk, organisations};
 
-const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \
-    for its own services alone, and none takes over from another";
+const BUS_AWAY: &str = "the NATS server is unavailable: results of remote locations arrive later; each node answers only for its own \
+    services, and no node takes over from another";
 
-const CUT_OFF: &str = "this node cannot write to the databases, and others can: it has given its partitions back, and takes none";
+const CUT_OFF: &str =
+    "this node cannot write to the databases, and others can: it has released its partitions and takes none";
 
-const MESSAGES_HELD: &str = "this installation was restored from a backup, and nobody is told anything: 'watchkeeper notifications \
-    release' ends that";
+const MESSAGES_HELD: &str = "this installation was restored from a backup, and notifications are held: run 'watchkeeper notifications \
+    release' to send them";
 
 const EGRESS_UNDECIDED: &str = "there are several organisations and egress is not set, so the next start will be refused: set it to \
     public-only or private-allowed";

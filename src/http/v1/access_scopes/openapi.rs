@@ -12,7 +12,7 @@ use crate::model::access_scope::TAGS_MAX;
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/access-scopes/{id}";
 const ABOUT: &str = "Sets of tags. A token that is confined to one sees and changes only services that carry one of the \
-    tags, and what hangs on them; everything here is closed to it.";
+    tags, and their incidents, maintenances and history. It cannot use the operations of this chapter.";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![

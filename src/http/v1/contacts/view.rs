@@ -73,10 +73,10 @@ pub(super) fn language() -> ApiSchema {
 }
 
 pub(super) fn channel_ids() -> ApiSchema {
-    let words = "The notification channels by which the contact is told; mails of a channel of kind `email` go to `email`.";
+    let words = "The notification channels of the contact; mails of a channel of kind `email` go to `email`.";
     list_of(id()).items(0, CHANNELS_MAX).says(words)
 }
 
 fn calendar_url() -> ApiSchema {
-    url().says("Everyone who knows it sees the shifts of the contact. It is shown only now.")
+    url().says("Anyone with this URL sees the shifts of the contact. It is shown only in this answer.")
 }

@@ -96,34 +96,31 @@ fn status() -> ApiSchema {
 
 fn lateness() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "The milliseconds that 99 of 100 checks of this process have started late at most, as a bound of the histogram in \
+        "Lateness in milliseconds that 99 of 100 check starts of this process do not exceed, as a bound of the histogram in \
         /metrics; null before the first.",
     )
 }
 
 fn lateness_there() -> ApiSchema {
-    integer()
-        .at_least(0)
-        .nullable()
-        .says("The same of a location in another place, as it has last said itself.")
+    integer().at_least(0).nullable().says("The same figure of a remote location, from its last report.")
 }
 
 fn pending() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "Batches of results that the NATS server has for this node, and that it had not taken when the last one came; null \
-        where no server is set.",
+        "Batches of results that waited for this node on the NATS server when it received the last one; null \
+        without a NATS server.",
     )
 }
 
 fn lag() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "The milliseconds that the last batch of results took from the NATS server into the history; null likewise.",
+        "Milliseconds that the last batch of results took from the NATS server into the history; null without a NATS server.",
     )
 }
 
 fn waiting() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "Results in its memory that have not arrived yet; null for a location of this process, and for one that was never heard.",
+        "Results in its memory that have not arrived yet; null for a location of this process, and for one that has never reported.",
     )
 }
 
@@ -131,5 +128,5 @@ fn spool() -> ApiSchema {
     integer()
         .at_least(0)
         .nullable()
-        .says("Bytes of results on its disk that have not arrived yet; null likewise.")
+        .says("Bytes of results on its disk that have not arrived yet; null as for the results in memory.")
 }

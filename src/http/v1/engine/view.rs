@@ -74,7 +74,7 @@ impl<'a> ActorView<'a> {
 fn ownership() -> ApiSchema {
     view::<OwnershipView>()
         .nullable()
-        .says("The share of this node among several; null on a node that is alone.")
+        .says("The partitions of this node in a cluster; null on a single node.")
 }
 
 fn started_at() -> ApiSchema {

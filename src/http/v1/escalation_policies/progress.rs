@@ -57,7 +57,7 @@ fn policy_name() -> ApiSchema {
 }
 
 fn round() -> ApiSchema {
-    integer().at_least(1).says("The round; it rises when the first step comes again.")
+    integer().at_least(1).says("The round; it increases when the first step is repeated.")
 }
 
 fn steps_taken() -> ApiSchema {

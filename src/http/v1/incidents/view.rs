@@ -206,11 +206,11 @@ fn author() -> ApiSchema {
 fn acknowledged() -> ApiSchema {
     view::<AcknowledgementView<'_>>()
         .nullable()
-        .says("Who works on it, and since when; never shown to visitors.")
+        .says("Who acknowledged it, and when; never shown to visitors.")
 }
 
 fn service_impact() -> ApiSchema {
-    view::<ImpactView>().nullable().says("Null: the incident has let go of the service in this very moment.")
+    view::<ImpactView>().nullable().says("Null: the incident no longer affects the service.")
 }
 
 fn resolved_at() -> ApiSchema {
@@ -222,5 +222,5 @@ fn updates() -> ApiSchema {
 }
 
 fn internal_updates() -> ApiSchema {
-    list_of(named("IncidentUpdate")).says("Entries that no visitor of a status page sees, the oldest first.")
+    list_of(named("IncidentUpdate")).says("Internal entries, never shown to visitors, the oldest first.")
 }

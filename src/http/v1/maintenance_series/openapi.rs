@@ -24,8 +24,9 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("MaintenanceOccurrence", view::<OccurrenceView>()),
         ("UpdateMaintenanceSeries", change()),
     ];
-    let about = "Maintenance windows that repeat. A series is created with its first maintenance, by `POST /v1/maintenances` with \
-                 `recurrence`; its maintenances stand thirty days ahead, and in any case the next one.";
+    let about = "Maintenance windows that repeat. A series is created with its first maintenance, by \
+                 `POST /v1/maintenances` with `recurrence`. Its maintenances of the next 30 days exist in advance, at least \
+                 the next one.";
     ApiChapter { name: "Maintenance series", about, schemas, operations: operations() }
 }
 
@@ -42,8 +43,8 @@ fn operations() -> Vec<ApiOperation> {
             .translated(),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_maintenance_series", "Change a series")
             .says(
-                "Maintenances that have not begun follow, and those that move keep their id. One that was changed, cancelled or \
-                 deleted by itself stays as it is, and takes the place of the occurrence of the same day.",
+                "Maintenances that have not started follow the change, and those that move keep their id. One that was \
+                 changed, cancelled or deleted individually stays as it is and replaces the occurrence of that day.",
             )
             .takes("UpdateMaintenanceSeries", Some(later))
             .shows("The changed series.", "MaintenanceSeries", &series)

@@ -131,7 +131,7 @@ fn create() -> ApiSchema {
 
 /// A rule and a time zone in a body.
 pub(in crate::http::v1) fn recurrence() -> ApiSchema {
-    let rule = "A rule of RFC 5545 without DTSTART; daily at most often.";
+    let rule = "A recurrence rule of RFC 5545 without DTSTART; at most daily.";
     object()
         .may_have("rrule", text(1, RULE_LENGTH_MAX).says(rule).example("FREQ=WEEKLY;BYDAY=SU"))
         .may_have("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))

@@ -175,5 +175,5 @@ fn plan() -> ApiSchema {
 }
 
 fn expires_at() -> ApiSchema {
-    timestamp().says("Only of a token that expires.")
+    timestamp().says("Only for a token that expires.")
 }

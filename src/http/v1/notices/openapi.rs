@@ -10,7 +10,7 @@ const EXAMPLE: &str = include_str!("example.json");
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let about = "Events that are no incidents: certificates near their end, missed heartbeats, locations without network, \
-        error budgets that burn, gaps in on-call schedules, trouble of the monitor itself.";
+        error budgets that burn too fast, uncovered periods of on-call schedules, problems of the monitor itself.";
     ApiChapter {
         name: "Notices",
         about,

@@ -101,7 +101,7 @@ pub(super) fn events() -> ApiSchema {
 }
 
 pub(super) fn min_severity() -> ApiSchema {
-    one_of(Severity::WORDS).says("Nothing that is less severe.")
+    one_of(Severity::WORDS).says("The least severity of which this channel is notified.")
 }
 
 pub(super) fn applies_to() -> ApiSchema {

@@ -127,14 +127,14 @@ fn kind() -> ApiSchema {
 
 fn status() -> ApiSchema {
     one_of(&LocationStatus::ALL.map(LocationStatus::as_str)).says(
-        "`offline`: not heard for a minute. `impaired`: it has lost its own network, none of its checks could be made for a \
-         minute, or it sees services of this organisation down that all others see up; its votes are set aside.",
+        "`offline`: no report for a minute. `impaired`: its own network has failed, it could make no check for a minute, or it \
+         sees services of this organisation down that all others see up; its results do not count for a status.",
     )
 }
 
 fn impaired_by() -> ApiSchema {
     one_of(&LocalFault::ALL.map(LocalFault::as_str)).says(
-        "The reason of its own machine for which it is `impaired`; absent when it is not, or contradicts all others. \
+        "Why its own machine is `impaired`; absent when it is not, or when the reason is that it contradicts all others. \
          `location_impaired`: none of its reference targets answers.",
     )
 }

@@ -55,11 +55,12 @@ fn dependency_kind() -> ApiSchema {
 }
 
 pub(super) fn depends_on() -> ApiSchema {
-    list_of(view::<DependencyView<'_>>()).says("While one of these is down and it fails, it is unreachable.")
+    list_of(view::<DependencyView<'_>>())
+        .says("A service that fails while one of these is down is unreachable.")
 }
 
 pub(super) fn unreachable() -> ApiSchema {
-    let words = "Set while it fails and something that it depends on is down, and until it has looked after that: no \
-         incident, and no time that counts.";
+    let words = "Set while the service fails and something that it depends on is down, and until its first check after \
+         that. This time opens no incident and does not count.";
     view::<UnreachableView<'_>>().nullable().says(words)
 }

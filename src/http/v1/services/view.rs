@@ -182,7 +182,7 @@ fn measured_status() -> ApiSchema {
 
 fn effective_status() -> ApiSchema {
     one_of(&["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"])
-        .says("What people see: an override, a pause and maintenance come first.")
+        .says("The displayed status: an override, a pause or a maintenance takes precedence over `status`.")
 }
 
 fn stated_status() -> ApiSchema {
@@ -202,11 +202,11 @@ fn heartbeat() -> ApiSchema {
 }
 
 fn ping_url() -> ApiSchema {
-    url_or_null().says("Where the watched job reports; null for tokens without `services.edit`.")
+    url_or_null().says("The address that the monitored job calls; null for tokens without `services.edit`.")
 }
 
 fn updated_at() -> ApiSchema {
-    timestamp().says("Changes with writes, not with checks.")
+    timestamp().says("Time of the last change by a user; checks do not change it.")
 }
 
 #[cfg(test)]

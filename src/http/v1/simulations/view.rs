@@ -208,11 +208,12 @@ fn seconds() -> ApiSchema {
 }
 
 fn left_out() -> ApiSchema {
-    seconds().says("Pauses, planned work, stated statuses, and time in which it was unreachable.")
+    seconds().says("Pauses, planned work, status overrides, and time in which the service was unreachable.")
 }
 
 fn detection() -> ApiSchema {
-    duration_or_null().says("Mean seconds from the start of trouble to its incident; null without incidents.")
+    duration_or_null()
+        .says("Mean seconds from the start of an outage to its incident; null without incidents.")
 }
 
 fn resolved_at() -> ApiSchema {
@@ -224,10 +225,10 @@ fn severity() -> ApiSchema {
 }
 
 fn differing() -> ApiSchema {
-    seconds()
-        .says("Seconds in which a replay by the present settings says something else than what was recorded.")
+    seconds().says("Seconds in which a replay with the present settings differs from the recorded status.")
 }
 
 fn agreement() -> ApiSchema {
-    percent_or_null().says("Of the time in which either of them knows a status; null when neither does.")
+    percent_or_null()
+        .says("Share of the time in which either of them has a status; null when neither has one.")
 }

@@ -263,12 +263,13 @@ pub(super) fn seconds(thousandths: i64) -> f64 {
 }
 
 fn burn() -> ApiSchema {
-    let words = "Whether the budget burns too fast just now; null for a period that is over.";
+    let words = "Whether the budget burns too fast at present; null for a past period.";
     view::<BurnView>().nullable().says(words)
 }
 
 fn burn_state() -> ApiSchema {
-    one_of(BurnState::WORDS).says("`fast`: somebody must act now; `slow`: the budget will not last.")
+    one_of(BurnState::WORDS)
+        .says("`fast`: act now; `slow`: the budget will be used up before the period ends.")
 }
 
 fn judgement() -> ApiSchema {

@@ -61,7 +61,7 @@ fn retries() -> FormSetting {
     FormSetting {
         name: "retries",
         label: "Retries",
-        help: "Further attempts of a location before a bad result counts.",
+        help: "Number of retries of a location before a bad result counts.",
         unit: Some("attempts"),
         words: &[],
         bounds: wide(&RETRIES),
