@@ -315,7 +315,7 @@ impl PartitionKeeper {
         let dead: Vec<NodeName> = dead.cloned().collect();
         if !self.handover.is_stored().await && self.seeing_since.elapsed() < ISOLATION_ENDS {
             // Results measured in isolation would be published after later ones of other nodes.
-            return Err("what was measured before is not stored yet".into());
+            return Err("results measured in isolation are not stored yet".into());
         }
         // Asked before the ledger is changed: otherwise other nodes would believe that the services are watched.
         if !self.contact.ask().await {

@@ -143,7 +143,7 @@ impl BucketState {
 enum DistributionProblem {
     #[error(transparent)]
     Store(#[from] MainError),
-    #[error("the bucket of definitions: {0}")]
+    #[error("definition bucket: {0}")]
     Bucket(String),
 }
 

@@ -33,8 +33,11 @@ impl MetricCollector for RecordCounters {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         out.counter("results_acked_total", "Results that are durable in the history database.")
             .value(get(&self.acked));
-        out.counter("results_shed_total", "Results lost because the history database was away too long.")
-            .value(get(&self.shed));
+        out.counter(
+            "results_shed_total",
+            "Results lost because the history database was unavailable for too long.",
+        )
+        .value(get(&self.shed));
         out.counter(
             "results_spooled_total",
             "Results put into the spool on disk until the database is back.",
