@@ -16,7 +16,8 @@ pub struct WatchdogConfig {
     /// Seconds between two pings.
     #[serde(deserialize_with = "rule::ping_interval")]
     pub ping_interval_seconds: u32,
-    /// Seconds for which a location or this process must be in trouble before it is told, and well before that is over.
+    /// Seconds for which a location or this process must have problems before a notice is sent, and must work again before
+    /// the notice ends.
     #[serde(deserialize_with = "rule::notice_after")]
     pub notice_after_seconds: u32,
 }
