@@ -107,7 +107,7 @@ async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
 /// Asks the mail servers of the channels that are on; nothing where there are none.
 pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
     let Ok(main) = database_files::main_file(&config) else {
-        let observation = "channels are in PostgreSQL and their mail servers not asked";
+        let observation = "channels are stored in PostgreSQL; their mail servers are not checked";
         return vec![DoctorFinding::unknown(
             "mail server",
             observation,
@@ -143,9 +143,11 @@ fn judge_greeting(server: &MailServer, greeting: Result<String, String>) -> Doct
         Ok(greeting) if greeting.is_empty() => {
             DoctorFinding::problem(check, format!("{host}:{port} hangs up without a greeting"), advice)
         }
-        Ok(greeting) => {
-            DoctorFinding::problem(check, format!("{host}:{port} refuses or is none: {greeting}"), advice)
-        }
+        Ok(greeting) => DoctorFinding::problem(
+            check,
+            format!("{host}:{port} refuses, or is not a mail server: {greeting}"),
+            advice,
+        ),
         Err(problem) => {
             DoctorFinding::problem(check, format!("{host}:{port} cannot be reached: {problem}"), advice)
         }
