@@ -292,7 +292,7 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     pub(in crate::store) fn require_prepared(&self) -> Result<(), DbErr> {
-        let away = || DbErr::Conn(RuntimeErr::Internal("it has been away since the start".into()));
+        let away = || DbErr::Conn(RuntimeErr::Internal("it has been unavailable since the start".into()));
         if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 

@@ -233,7 +233,7 @@ fn an_archive_of_another_kind_is_not_written(#[values("x.tar.gz", "x.tgz", "x.zi
     assert!(!Path::new(&backup).exists());
     std::fs::write(&backup, "").unwrap();
     let verified = refused(&Server::shared(), &["verify", &backup]);
-    assert!(verified.contains("is no backup: one is a folder, or a file"), "{verified}");
+    assert!(verified.contains("is not a backup: a backup is a folder, or a file"), "{verified}");
 }
 
 /// A backup may be on a medium that cannot be written: it is unpacked elsewhere, and nothing is left there. Errors name the

@@ -80,7 +80,7 @@ impl TargetDatabase {
             )));
         }
         if may_create != Some(true) {
-            return Err(PromotionError::refused(format!("{shown} does not let this user make tables")));
+            return Err(PromotionError::refused(format!("{shown} does not let this user create tables")));
         }
         Ok(Self { connection, url: url.to_owned(), shown, prefix, lock })
     }
