@@ -135,7 +135,7 @@ impl PartitionHandover {
         if self.is_stored().await {
             let figures = restore::figures::recompute_undone(databases, engine).boxed_local();
             if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
-                tracing::info!("past figures not loaded yet; they follow later");
+                tracing::info!("aggregated statistics not loaded yet; they follow later");
             }
         }
         ownership.note_ready(partitions);

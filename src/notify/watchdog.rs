@@ -107,7 +107,7 @@ impl WatchdogPinger {
             PingOutcome::Withheld => {
                 tracing::warn!(
                     url = %to,
-                    "watchdog pings withheld: this process is not fully working; see /readyz"
+                    "not sending watchdog pings: this process has problems; see /readyz"
                 );
             }
         }

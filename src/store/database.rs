@@ -65,7 +65,7 @@ impl Databases {
         let databases = Self::open_main(main_url, history_url, limits).await?;
         match databases.prepare_history().await {
             Err(error) if error.is_away() => {
-                tracing::error!(%error, "history database unavailable; checks run, and results wait");
+                tracing::error!(%error, "history database unavailable; checks continue, and results wait");
             }
             prepared => prepared?,
         }
