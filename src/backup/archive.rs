@@ -245,7 +245,7 @@ mod tests {
     #[case("Monday.TAR", BackupForm::File(FileCoding::Plain))]
     #[case("monday.tar.zst", BackupForm::File(FileCoding::Compressed))]
     #[case("monday.Tar.ZST", BackupForm::File(FileCoding::Compressed))]
-    fn the_name_says_the_form(#[case] name: &str, #[case] form: BackupForm) {
+    fn the_name_selects_the_format(#[case] name: &str, #[case] form: BackupForm) {
         assert_eq!(BackupForm::of_new(Path::new(name)).unwrap(), form);
     }
 

@@ -199,7 +199,7 @@ mod tests {
     const START: Timestamp = Timestamp::from_ms(20_000 * DAY_MS);
 
     #[tokio::test(start_paused = true)]
-    async fn a_jump_is_judged_at_the_next_call() {
+    async fn a_jump_is_detected_at_the_next_call() {
         let clock = Clock::driven(START);
         let guard = ClockGuard::new(clock.clone(), None);
         assert_eq!(guard.trusted_now(), Some(START));

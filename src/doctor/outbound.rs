@@ -197,7 +197,10 @@ mod tests {
     #[case(Ok("554 go away".to_owned()), FindingVerdict::Problem)]
     #[case(Ok(String::new()), FindingVerdict::Problem)]
     #[case(Err("refused".to_owned()), FindingVerdict::Problem)]
-    fn a_greeting_is_judged(#[case] greeting: Result<String, String>, #[case] verdict: FindingVerdict) {
+    fn a_greeting_decides_the_finding(
+        #[case] greeting: Result<String, String>,
+        #[case] verdict: FindingVerdict,
+    ) {
         let server = MailServer { host: "m".to_owned(), port: 25, is_encrypted: false };
         assert_eq!(judge_greeting(&server, greeting).verdict, verdict);
     }

@@ -138,7 +138,7 @@ fn a_running_server_is_reported_as_ready() {
 
 /// The folder is mistyped, or that of a second installation, and the address is that of the first one.
 #[test]
-fn the_server_of_another_installation_is_told_apart() {
+fn the_server_of_another_installation_is_recognised() {
     let (server, other) = (Server::shared(), Server::embedded("", &[]));
     let address = server.base().replace("http://", "");
     let place = tempfile::tempdir().unwrap();

@@ -164,7 +164,10 @@ async fn a_lost_history_is_replaced_when_that_is_asked_for() {
     assert!(said.contains("move") && said.contains("history.segments away"), "{said}");
     fs::remove_dir_all(&segments).unwrap();
     let (mut child, line) = server.spawn_server(&begin);
-    assert!(line.contains("answers at") && fs::metadata(&history).is_ok_and(|found| found.len() > 0), "{line}");
+    assert!(
+        line.contains("answers at") && fs::metadata(&history).is_ok_and(|found| found.len() > 0),
+        "{line}"
+    );
     child.kill().unwrap();
     child.wait().unwrap();
     server.restart();
@@ -218,7 +221,7 @@ async fn a_server_notices_that_its_files_are_gone() {
 
 /// The second organisation makes the egress policy a decision, without which no server starts.
 #[tokio::test]
-async fn a_missing_egress_policy_is_said_before_the_next_start() {
+async fn a_missing_egress_policy_is_reported_before_the_next_start() {
     let mut server = Server::embedded("", &[]);
     server.unset("WATCHKEEPER_EGRESS");
     server.terminate().await;

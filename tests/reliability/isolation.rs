@@ -123,9 +123,9 @@ async fn failing_messages_delay_no_other_message() {
     }
 }
 
-/// A digest to a list that refuses it delays no page.
+/// A digest that its receiver refuses does not delay an alert.
 #[tokio::test]
-async fn a_digest_that_is_refused_delays_no_page() {
+async fn a_refused_digest_delays_no_alert() {
     let server = Server::start();
     let client = server.client();
     let end = |text: &str| {

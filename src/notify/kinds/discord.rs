@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_mentioned() {
+    fn a_message_mentions_no_user() {
         let body = body(ChannelKind::Discord, &settings(), &incident());
         assert_eq!(body["allowed_mentions"], json!({"parse": []}));
         let embed = &body["embeds"][0];
