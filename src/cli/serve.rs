@@ -127,7 +127,7 @@ fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
     let header = format!("-H \"Authorization: Bearer $(cat {file})\"");
     format!(
         "Watchkeeper answers at {base_url}\n\n\
-         This first start made the organisation Default and a token with every permission of the API.\n\
+         This first start created the organisation Default and a token with every permission of the API.\n\
          The token is shown once and kept in {file}:\n\n  {token}\n\n\
          Watch something, look at it, read its checks:\n\n\
          curl -s {base_url}/v1/services {header} -H 'Content-Type: application/json' \
