@@ -1,4 +1,4 @@
-//! Metrics of a node among others, for `/metrics`.
+//! Metrics of a node in a cluster, for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

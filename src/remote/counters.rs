@@ -38,7 +38,7 @@ pub struct RemoteCounters {
     pub too_large: AtomicCounter,
     /// Requests of locations for all their definitions.
     pub deliveries: AtomicCounter,
-    /// Number of machines that became locations.
+    /// Number of machines enrolled as locations.
     pub enrolled: AtomicCounter,
     /// Batches on the bus that this node has not received yet.
     pub pending: AtomicU64,

@@ -78,7 +78,7 @@ struct BucketState {
     definition_keys: HashMap<ServiceKey, Vec<DefinitionKey>>,
 }
 
-/// A definition that was taken away.
+/// A deleted definition.
 struct RemovedDefinition {
     definition_key: DefinitionKey,
     revision: u64,
