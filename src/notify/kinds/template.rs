@@ -169,7 +169,7 @@ mod tests {
         );
     }
 
-    /// `None` = it can be stored.
+    /// Cases: the template and its error; `None` if it can be stored.
     #[rstest]
     #[case::all_that_it_knows(
         "{{ id }}{{ event }}{{ timestamp }}{{ organisation }}{{ subject_id }}{{ headline }}{{ text }}{{ severity }}{{ is_good_news }}",

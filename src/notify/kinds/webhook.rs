@@ -156,7 +156,7 @@ pub(super) fn services(services: &[ServiceFacts]) -> Vec<Value> {
     services.iter().map(service).collect()
 }
 
-/// Returns a service with the known facts about its trouble.
+/// Returns a service with the known facts about its failure.
 fn service(facts: &ServiceFacts) -> Value {
     let time = |ms: i64| Timestamp::from_ms(ms).to_string();
     let evidence = facts.evidence.as_deref();
