@@ -1,5 +1,4 @@
-//! The counters of the recorder, for `/metrics`. Every result that arrived is in one of these numbers, or still
-//! waits.
+//! The counters of the recorder, for `/metrics`. Every received result is counted in one of them, or is still waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,7 +15,7 @@ pub struct RecordCounters {
     pub spooled: AtomicU64,
     /// Size of the spool in bytes.
     pub spool_bytes: AtomicU64,
-    /// Unreadable places of the spool.
+    /// Number of unreadable places in the spool.
     pub spool_damages: AtomicU64,
     /// Number of transactions that were committed.
     pub commits: AtomicU64,

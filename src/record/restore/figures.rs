@@ -74,12 +74,12 @@ fn window_start(until: Timestamp) -> Timestamp {
     Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
 }
 
-/// The past of some services up to `until`, as far as it is read for all of them in one go.
+/// The past of some services up to `until`, read for all of them with common queries.
 struct PastFigures<'a> {
     databases: &'a Databases,
     until: Timestamp,
     answers: BTreeMap<ServiceKey, RollingStats>,
-    /// Windows decided by members, by service and start.
+    /// Pauses, overrides and maintenances, by service and start.
     decided: Vec<DecidedWindow>,
 }
 
