@@ -93,7 +93,7 @@ pub enum FieldRule {
     /// [`FieldRule::unknown_parameter`].
     #[error("Unknown parameter. {0}")]
     UnknownParameter(String),
-    /// A key of a strict request that stands more than once in one object.
+    /// A key of a strict request that occurs more than once in one object.
     #[error("This key occurs more than once. Send it once.")]
     RepeatedKey,
     /// A well-formed id that does not exist in the organisation.

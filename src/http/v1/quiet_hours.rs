@@ -40,7 +40,7 @@ fn read_parts(members: &BodyFields<'_>) -> (Option<BusinessHours>, Severity) {
     (hours, except_from.unwrap_or(Severity::Critical))
 }
 
-/// Hours in which only what is bad is told.
+/// Hours in which only severe messages are sent.
 #[derive(Serialize, ToSchema)]
 pub(super) struct QuietHoursView {
     hours: Vec<HoursView>,
@@ -59,7 +59,7 @@ impl QuietHoursView {
     }
 }
 
-/// Hours in which a contact is told only what is bad, by its own clocks.
+/// Hours, in the contact's time zone, in which it is notified only of severe events.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OwnQuietHoursView {
     hours: Vec<HoursView>,

@@ -9,7 +9,7 @@ use crate::http::v1::quiet_hours::{OwnQuietHoursView, own_quiet_hours};
 use crate::id::Id;
 use crate::model::contact::{CHANNELS_MAX, Contact, NAME_LENGTH};
 
-/// A person who can be told.
+/// A person who can be notified.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ContactView<'a> {
     #[schema(schema_with = id)]

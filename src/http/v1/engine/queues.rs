@@ -13,25 +13,25 @@ use crate::model::location::LocationStatus;
 #[derive(Serialize, ToSchema)]
 #[schema(as = EngineQueues)]
 pub(super) struct QueuesView {
-    /// Results in memory that the history database has not taken yet.
+    /// Results in memory that are not in the history database yet.
     #[schema(minimum = 0)]
     waiting_results: u64,
-    /// Bytes of results on disk that it has not taken yet.
+    /// Bytes of results on disk that are not in the history database yet.
     #[schema(minimum = 0)]
     spool_bytes: u64,
     #[schema(schema_with = lateness, required)]
     lateness_p99_ms: Option<u64>,
-    /// True while a NATS server is connected; null where none is set.
+    /// True while a NATS server is connected; null without one.
     #[schema(required)]
     bus_connected: Option<bool>,
     #[schema(schema_with = pending, required)]
     pending_batches: Option<u64>,
     #[schema(schema_with = lag, required)]
     lag_ms: Option<u64>,
-    /// Batches of results of locations in other places that came again.
+    /// Batches of results of remote locations that were redelivered.
     #[schema(minimum = 0)]
     redelivered_batches: u64,
-    /// Results of locations in other places that were not taken.
+    /// Results of remote locations that were rejected.
     #[schema(minimum = 0)]
     refused_results: u64,
     /// The active locations by code.
@@ -39,7 +39,7 @@ pub(super) struct QueuesView {
     locations: Vec<LocationQueueView>,
 }
 
-/// A location, as it has last been heard.
+/// A location with the figures of its last report.
 #[derive(Serialize, ToSchema)]
 struct LocationQueueView {
     #[schema(schema_with = code)]

@@ -16,7 +16,7 @@ use crate::id::Id;
 use crate::model::escalation::{EscalationPolicy, EscalationProgress};
 use crate::store::{escalations, incidents};
 
-/// How far an incident has come in the escalation policy that it follows.
+/// The progress of an incident in the escalation policy that it follows.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EscalationView<'a> {
     #[schema(schema_with = id)]

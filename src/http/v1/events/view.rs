@@ -54,7 +54,7 @@ impl<'a> ResultView<'a> {
     }
 }
 
-/// Something became of an incident.
+/// A change of an incident.
 #[derive(Serialize, ToSchema)]
 pub(super) struct IncidentEventView {
     #[schema(schema_with = act)]
@@ -65,7 +65,7 @@ pub(super) struct IncidentEventView {
     incident: Option<Value>,
 }
 
-/// Something became of a maintenance.
+/// A change of a maintenance.
 #[derive(Serialize, ToSchema)]
 pub(super) struct MaintenanceEventView {
     #[schema(schema_with = act)]

@@ -19,14 +19,14 @@ use crate::notify::kinds::{MessageEnvelope, definition};
 use crate::notify::sealed::ChannelVault;
 use crate::store::notification_channels;
 
-/// What came of a test message.
+/// The outcome of a test message.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ChannelTestView {
     #[schema(schema_with = outcome)]
     outcome: &'static str,
     #[schema(schema_with = status_code, required)]
     status_code: Option<u16>,
-    /// What came back, or what went wrong, cut short and without secrets.
+    /// The response or the error, truncated and without secrets.
     detail: String,
     #[schema(schema_with = took_ms)]
     took_ms: u64,

@@ -17,7 +17,7 @@ use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_
 use crate::model::notification::{ChannelKind, NAME_LENGTH, NotificationChannel, NotificationEvent};
 use crate::notify::kinds::definition;
 
-/// A way by which people are told what happens.
+/// A notification channel: where messages are sent.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NotificationChannelView<'a> {
     #[schema(schema_with = id)]
@@ -26,7 +26,7 @@ pub(super) struct NotificationChannelView<'a> {
     kind: &'static str,
     #[schema(schema_with = name)]
     name: &'a str,
-    /// False: nothing is sent; what waits is kept for a day.
+    /// False: nothing is sent; waiting messages are kept for a day.
     is_enabled: bool,
     #[schema(schema_with = settings)]
     settings: Map<String, Value>,

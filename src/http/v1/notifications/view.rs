@@ -51,7 +51,7 @@ pub(super) struct NotificationView {
     contact: Option<RecipientView>,
     #[schema(schema_with = incident_id, required)]
     incident_id: Option<String>,
-    /// One line that says what happened.
+    /// Summary in one line.
     headline: String,
     tries: Vec<TryView>,
     #[schema(schema_with = timestamp)]
@@ -95,7 +95,7 @@ pub(super) struct NotificationTarget<'a> {
     pub(super) contact: Option<&'a NamedContact>,
 }
 
-/// One try.
+/// A delivery attempt.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NotificationTry)]
 pub(super) struct TryView {
@@ -109,7 +109,7 @@ pub(super) struct TryView {
     outcome: &'static str,
     #[schema(schema_with = status_code, required)]
     status_code: Option<u16>,
-    /// What came back, or what went wrong, cut short and without secrets.
+    /// The response or the error, truncated and without secrets.
     detail: String,
 }
 

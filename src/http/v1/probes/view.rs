@@ -32,20 +32,21 @@ pub(super) struct ProbeView<'a> {
     impaired_by: Option<&'static str>,
     #[schema(schema_with = timestamp_or_null, required)]
     last_seen_at: Option<Timestamp>,
-    /// Only of a location in another place that was heard.
+    /// Only for a remote location that has reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = agent)]
     agent: Option<AgentView>,
 }
 
-/// What a location in another place has last said of itself (an addition to the contract). Its counts cover the services of all
-/// organisations, so only operators see them: callers with the permission `engine.view` and without an access scope.
+/// The last report of a remote location about itself (an addition to the contract). Its counts cover the services of
+/// all organisations, so only operators see them: callers with the permission `engine.view` and without an access
+/// scope.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProbeAgent)]
 pub(super) struct AgentView {
     /// Version of its program.
     version: String,
-    /// Milliseconds by which its clock is ahead; negative when it is behind. More than 2,000 are corrected for.
+    /// Milliseconds by which its clock is ahead; negative when it is behind. Above 2,000 its times are corrected.
     clock_ahead_ms: i64,
     /// Services that it checks. Operators only, like the other counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub(super) struct AgentView {
     /// Bytes of results on its disk that have not arrived yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     spool_bytes: Option<u64>,
-    /// Results that it has given up, since its process started.
+    /// Results that it has dropped, since its process started.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_results: Option<u64>,
 }

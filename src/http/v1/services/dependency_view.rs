@@ -20,13 +20,13 @@ pub(super) struct DependencyView<'a> {
     name: &'a str,
 }
 
-/// A service fails behind one that is down, or was and it has not been checked since.
+/// A service that fails behind one that is down, or that has not been checked since that one was down.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UnreachableView<'a> {
     #[schema(schema_with = timestamp)]
     since: Timestamp,
-    /// The services that are down, by name. Empty while they are back and this one has not been checked yet, and for a
-    /// token that is confined to some services.
+    /// The services that are down, by name. Empty when they are up again and this one has not been checked yet, and for
+    /// a token that is confined to an access scope.
     because_of: Vec<NamedView<'a>>,
 }
 

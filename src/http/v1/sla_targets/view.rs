@@ -12,7 +12,7 @@ use crate::id::Id;
 use crate::model::sla::calendar::{PeriodKind, ROLLING_DAYS};
 use crate::model::sla::{NAME_LENGTH, SlaSubject, SlaTarget};
 
-/// A promise about services.
+/// An SLA target: the agreed availability of services.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SlaTarget)]
 pub(super) struct SlaTargetView<'a> {

@@ -10,7 +10,7 @@ use crate::http::openapi::shape::{
 use crate::id::Id;
 use crate::model::oncall::cover::{CoverRequest, CoverStatus};
 
-/// A contact asks others to take over for a time.
+/// A request of a contact to others to take over its duty for a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CoverRequestView<'a> {
     #[schema(schema_with = id)]

@@ -21,7 +21,7 @@ const SOURCES: [&str; 2] = ["layer", "override"];
 /// Contacts by database key.
 pub(super) type Names = HashMap<i64, NamedContact>;
 
-/// Who is on duty in a stretch of time.
+/// The duty of a schedule in a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct DutyView<'a> {
     #[schema(schema_with = timestamp)]
@@ -93,7 +93,7 @@ impl<'a> ShiftView<'a> {
     }
 }
 
-/// A schedule now.
+/// The present duty of a schedule.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CurrentView<'a> {
     #[schema(schema_with = id)]
