@@ -133,7 +133,7 @@ fn main_database_folder(config: &Config) -> PathBuf {
     main.unwrap_or_else(|| config.data_dir.clone())
 }
 
-/// Refuses to go on where no installation is: for commands that would otherwise make one, only to find it empty.
+/// Fails if there is no installation: for commands that would otherwise create an empty one.
 ///
 /// # Errors
 /// When there is no installation; the message says what to do.

@@ -10,7 +10,7 @@ use crate::config::rule;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [watchdog]")]
 pub struct WatchdogConfig {
-    /// Address that is pinged; `None` = nobody is.
+    /// Address that is pinged; `None` disables the pings.
     #[serde(deserialize_with = "rule::secret_url", skip_serializing)]
     pub ping_url: Option<SecretString>,
     /// Seconds between two pings.

@@ -40,7 +40,7 @@ pub(super) async fn check_clock(config: Arc<Config>) -> Vec<DoctorFinding> {
         body: Bytes::new(),
         deadline: ANSWER_WITHIN,
     };
-    // What it means that nobody answers is said by another check.
+    // Another check explains why there is no answer.
     let Ok(answer) = outbound.send(request).await else { return Vec::new() };
     answer.date.map(|date| judge_clock(&config.base_url(), date, Clock::System.now())).into_iter().collect()
 }

@@ -52,7 +52,7 @@ impl Databases {
         Ok(databases)
     }
 
-    /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
+    /// The same, but the history on PostgreSQL may be unavailable: then [`Self::prepare_history`] must be called later.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Databases {
         Ok(Self { main, history })
     }
 
-    /// Brings the history up to date. Until that is done nothing can be written to it, and it counts as away.
+    /// Brings the history up to date. Until then nothing can be written to it, and it counts as unavailable.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl Database {
 }
 
 impl Database<HistoryError> {
-    /// Connects to a history without migrating it; until that is done, it counts as away.
+    /// Connects to a history without migrating it; until it is migrated, it counts as unavailable.
     pub(in crate::store) async fn connect_unprepared(
         url: &str,
         limits: &StoreLimits,
@@ -236,7 +236,7 @@ impl<E: From<DbErr>> Database<E> {
     /// Starts a transaction that will write.
     ///
     /// # Errors
-    /// When the database is away or busy for longer than the configured wait, or its file has been removed.
+    /// When the database is unavailable or busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.require_prepared()?;
         self.require_in_place()?;

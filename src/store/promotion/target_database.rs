@@ -20,7 +20,7 @@ use crate::store::open_error::{OpenError, migrate};
 
 /// The name in `installation` under which a target records the installation whose promotion has ended in it.
 pub(super) const PROMOTED: &str = "promoted";
-/// The longest wait for a lock: PostgreSQL keeps that of a killed promotion until it notices that its client is gone.
+/// The longest wait for a lock: PostgreSQL keeps the lock of a killed promotion until it detects the closed connection.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// The pause between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
