@@ -141,7 +141,7 @@ pub fn require_installation(config: &Config) -> Result<(), ConfigError> {
     match presence(config) {
         InstallationPresence::There => Ok(()),
         InstallationPresence::Missing => Err(ConfigError(format!(
-            "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
+            "there is no installation in {}; name its folder with --data-dir or its settings with --config, or create one with watchkeeper serve",
             main_database_folder(config).display()
         ))),
         InstallationPresence::Broken(reason) => Err(ConfigError(reason)),

@@ -176,7 +176,7 @@ impl BackupState {
 impl MetricCollector for BackupState {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let mut backups = out.counter("backups_total", "Backups that this server has made, by result.");
+        let mut backups = out.counter("backups_total", "Backups of this server, by result.");
         backups.labelled(&[("result", "made")], get(&self.made));
         backups.labelled(&[("result", "failed")], get(&self.failed));
         out.gauge(

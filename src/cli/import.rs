@@ -202,9 +202,7 @@ async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow
     let guard = wall_clock::guard(&foundation.databases, &foundation.clock, operator_trusts).await?;
     match guard.state().warning() {
         None => Ok(guard),
-        Some(warning) => {
-            Err(ConfigError(format!("nothing is imported under a doubtful clock: {warning}")).into())
-        }
+        Some(warning) => Err(ConfigError(format!("no import while the clock is in doubt: {warning}")).into()),
     }
 }
 

@@ -154,7 +154,7 @@ async fn list(arguments: &ListLocationsArguments, config: Config) -> anyhow::Res
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        println!("There is no remote location; watchkeeper location create makes one.");
+        println!("There is no remote location; watchkeeper location create creates one.");
     }
     for stored in &all {
         let Location { code, name, country_code, .. } = &stored.location;
@@ -208,11 +208,7 @@ impl JoinTokenBuilder {
     fn token(self, enrolment: Enrolment, now: Timestamp) -> anyhow::Result<JoinToken> {
         let Self { url, authority, issuer } = self;
         let made = issuer.credentials(&BusUser::Enrolment(enrolment.id), now, Some(enrolment.expires_at))?;
-        Ok(JoinToken {
-            url,
-            authority,
-            credentials: made.to_text().context("the join token cannot be made")?,
-        })
+        Ok(JoinToken { url, authority, credentials: made.to_text().context("cannot create the join token")? })
     }
 }
 

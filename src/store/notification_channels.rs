@@ -260,7 +260,8 @@ fn from_row(row: Model) -> Result<NotificationChannel, MainError> {
         organisation: row.organisation_id,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         is_enabled: row.is_enabled,
-        settings: serde_json::from_str(&row.settings).map_err(|_| corrupt("its settings are no object"))?,
+        settings: serde_json::from_str(&row.settings)
+            .map_err(|_| corrupt("its settings are not an object"))?,
         routing: routing.and_then(from_stored).ok_or_else(|| corrupt("its routing cannot be read"))?,
         name: row.name,
         created_at: Timestamp::from_ms(row.created_at),

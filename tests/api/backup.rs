@@ -399,7 +399,7 @@ async fn a_backup_is_made_over_the_network() {
         output.status.success().then(|| text(&output.stdout).to_owned())
     })
     .await;
-    assert!(said.contains("has made the backup watchkeeper-"), "{said}");
+    assert!(said.contains("has created the backup watchkeeper-"), "{said}");
     let listed = operator.get("/v1/engine/backups").expect(200).data();
     let listed = listed.as_array().unwrap();
     assert!(listed.len() == 2 && listed.iter().all(|one| one["state"] == "complete"), "{listed:?}");

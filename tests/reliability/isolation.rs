@@ -291,7 +291,7 @@ async fn a_service_that_cannot_be_read_stops_no_other() {
     eventually("it is watched", || (client.get(&path).expect(200).data()["status"] == "up").then_some(()))
         .await;
     let ready = client.get("/readyz").expect(200).json();
-    let warning = "services that are not watched because their rows in the database cannot be read: 1; the log names them";
+    let warning = "services that are not checked because their rows in the database cannot be read: 1; the log names them";
     assert_eq!(ready["warnings"][0], warning, "{ready}");
     let metrics = client.get("/metrics").expect(200).body;
     assert!(metrics.contains("\nwatchkeeper_services_unreadable 1\n"), "{metrics}");

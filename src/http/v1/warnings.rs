@@ -27,7 +27,7 @@ pub(in crate::http) async fn warnings(state: &AppState) -> Vec<String> {
     let unowned = state.router.ownership.unowned().len();
     let unowned = (unowned > 0).then(|| {
         format!(
-            "no node owns {unowned} of 64 partitions: their services are not watched until one takes them"
+            "no node owns {unowned} of 64 partitions: their services are not checked until one takes them"
         )
     });
     let cut_off = cut_off_warning(&state.router.ownership);
@@ -60,7 +60,7 @@ async fn is_egress_undecided(state: &AppState) -> bool {
 /// Returns how many services are left out because their rows cannot be read.
 fn unreadable_warning(services: usize) -> Option<String> {
     (services > 0).then(|| {
-        format!("services that are not watched because their rows in the database cannot be read: {services}; the log names them")
+        format!("services that are not checked because their rows in the database cannot be read: {services}; the log names them")
     })
 }
 
@@ -85,7 +85,7 @@ fn cut_off_warning(ownership: &Ownership) -> Option<String> {
     let names: Vec<&str> = cut_off.iter().map(NodeName::as_str).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "these nodes cannot write to the databases, and others watch their services: {}",
+            "these nodes cannot write to the databases, and other nodes check their services: {}",
             names.join(", ")
         )
     })
