@@ -102,11 +102,11 @@ async fn a_failing_template_sends_the_default_body_and_causes_a_notice() {
     .await;
     let flaw = "line 1, column 35: there is no `nothing_of_this_kind`";
     assert!(
-        detail.starts_with(&format!("Sent as JSON, since the template cannot be filled ({flaw}")),
+        detail.starts_with(&format!("Sent as JSON, since the template cannot be rendered ({flaw}")),
         "{detail}"
     );
     let begin = until_received(&told, "the notice", |_| true).await.json()["data"]["notice"].clone();
-    assert_eq!(begin["title"], "The template of Tickets cannot be filled");
+    assert_eq!(begin["title"], "The template of Tickets cannot be rendered");
     assert!(begin["message"].as_str().unwrap().contains(flaw), "{begin}");
     let notice = notices_about(&client, &channel, true).unwrap();
     assert_eq!((&notice["event"], &notice["severity"]), (&json!("monitor.trouble"), &json!("major")));
@@ -133,7 +133,7 @@ async fn an_incompatible_stored_template_causes_a_notice_at_the_start() {
     server.restart();
     let client = server.client();
     let notice = eventually("the notice", || notices_about(&client, &id_of(&channel), true)).await;
-    assert_eq!(notice["title"], "The template of Tickets cannot be filled");
+    assert_eq!(notice["title"], "The template of Tickets cannot be rendered");
     let message = until_received(&sink, "the notice itself, as facts", |_| true).await;
     assert_eq!(
         (message.event().as_str(), &message.json()["data"]["notice"]["id"]),
