@@ -181,7 +181,7 @@ impl SendReport {
 
     /// The result of sending the facts because the template cannot be filled.
     fn instead_of_template(self, flaw: &TemplateError) -> Self {
-        let detail = format!("Sent as JSON, since the template cannot be rendered ({flaw}). {}", self.detail);
+        let detail = format!("Sent as JSON, since the template cannot be filled ({flaw}). {}", self.detail);
         Self { detail, template_flaw: Some(flaw.to_string()), ..self }
     }
 

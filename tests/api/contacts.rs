@@ -107,7 +107,7 @@ fn a_channel_used_by_a_contact_cannot_be_deleted() {
     let contact = create_contact(&client, "Anna", &json!({"channel_ids": [channel]}));
     let path = format!("/v1/notification-channels/{}", channel.as_str().unwrap());
     let refused = client.delete(&path).expect(422).errors().remove(0).1;
-    assert_eq!(refused, "Contacts use this notification channel: Anna.");
+    assert_eq!(refused, "Contacts are told by this notification channel: Anna.");
     client.delete(&contact_item(&contact)).expect(200);
     client.delete(&path).expect(200);
 }

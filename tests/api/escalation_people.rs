@@ -77,7 +77,7 @@ fn a_step_names_channels_contacts_and_schedules() {
         .map(|path| client.delete(&path).expect(422).errors().remove(0).1);
     let expected = [
         "This contact is still in use: on-call schedule Shop, escalation policy Shop.",
-        "Escalation policies use this schedule: Shop.",
+        "Escalation policies tell whoever is on duty in this schedule: Shop.",
     ];
     assert_eq!(refused, expected);
 }

@@ -147,7 +147,7 @@ fn rows_used_by_a_policy_cannot_be_deleted() {
     let refused = paths.each_ref().map(|path| client.delete(path).expect(422).errors().remove(0).1);
     let expected = [
         "This tag is still in use: escalation policy Shop.",
-        "Escalation policies use this notification channel: Shop.",
+        "Escalation policies tell this notification channel: Shop.",
     ];
     assert_eq!(refused, expected);
     client.delete(&item(&policy)).expect(200);

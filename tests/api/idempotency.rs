@@ -114,11 +114,7 @@ fn a_long_preview_is_repeated_after_its_subject_is_deleted() {
         let again = exchange(client.address, request.as_bytes()).expect(200);
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
         assert_eq!(again.data(), json!({}));
-        assert!(
-            again.json()["message"].as_str().unwrap().contains("too long to be stored"),
-            "{}",
-            again.body
-        );
+        assert!(again.json()["message"].as_str().unwrap().contains("too long to be kept"), "{}", again.body);
     }
 }
 

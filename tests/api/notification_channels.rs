@@ -177,7 +177,7 @@ fn digests_depend_on_the_kind(#[case] kind: &str, #[case] settings: Value, #[cas
     if kind == "pagerduty" {
         let refused = changed.expect(422).errors();
         assert_eq!(refused[0].0, "digest_above");
-        assert_eq!(refused[0].1, "Channels of this kind do not support digests.");
+        assert_eq!(refused[0].1, "Channels of this kind take each message by itself.");
     } else {
         assert_eq!(changed.expect(200).data()["digest_above"], 3);
     }

@@ -117,8 +117,8 @@ async fn changed_settings_change_the_simulated_period() {
 }
 
 #[rstest]
-#[case(json!({"settings": {"config": {"conditions": []}}}), "settings.config", "The effect of this change cannot be computed from stored results.")]
-#[case(json!({"settings": {"timeout_seconds": 60}}), "settings.timeout_seconds", "The effect of this change cannot be computed from stored results.")]
+#[case(json!({"settings": {"config": {"conditions": []}}}), "settings.config", "Stored results do not tell what this would have changed.")]
+#[case(json!({"settings": {"timeout_seconds": 60}}), "settings.timeout_seconds", "Stored results do not tell what this would have changed.")]
 #[case(json!({"settings": {"retries": 9}}), "settings.retries", "The largest allowed value is 5.")]
 #[case(json!({"settings": {"assigned_probes": ["mars"]}}), "settings.assigned_probes.0", "No active location with the code mars exists.")]
 #[case(json!({"incident_policy": {"down_severity": "bad"}}), "incident_policy.down_severity", "Unknown value. Allowed: minor, major, critical.")]
@@ -129,7 +129,7 @@ async fn changed_settings_change_the_simulated_period() {
 #[case(json!({"to": "2199-01-01"}), "to", "This time must not be in the future.")]
 #[case(json!({"from": "2025-02-02", "to": "2025-02-01"}), "to", "This time must be later than from.")]
 #[case(json!({"from": "2025-01-01", "to": "2025-03-01"}), "from", "The period may have at most 31 days.")]
-#[case(json!({"from": "2001-01-01", "to": "2001-01-02"}), "to", "No results of this period are stored.")]
+#[case(json!({"from": "2001-01-01", "to": "2001-01-02"}), "to", "No results of this period are kept.")]
 fn an_unsupported_simulation_is_refused(#[case] body: Value, #[case] field: &str, #[case] words: &str) {
     let client = Server::shared_client();
     let settings = json!({"interval_seconds": 604_800, "retries": 0, "config": {"conditions": [

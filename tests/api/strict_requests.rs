@@ -224,7 +224,7 @@ fn strict_requests_refuse_repeated_keys_but_no_paging() {
         strictly(&client, "GET", path, &json!({})).expect(200);
     }
     let body = br#"{"name": "a", "check_type": "heartbeat", "settings": {"interval_seconds": 60, "interval_seconds": 90}, "name": "b"}"#;
-    let repeated = "This key occurs more than once. Send it once.";
+    let repeated = "This key is there more than once. Send it once.";
     let answer = client.send("POST", "/v1/services", &[STRICT, JSON], body);
     let expected = ["settings.interval_seconds", "name"].map(|path| (path.to_owned(), repeated.to_owned()));
     assert_eq!(answer.errors(), expected);

@@ -51,7 +51,7 @@ fn a_hostile_template_is_refused_without_delaying_others() {
     ] {
         let errors = client.post(PATH, &template("http://127.0.0.1:9/", body)).errors();
         assert_eq!(errors[0].0, "settings.body", "{errors:?}");
-        assert!(errors[0].1.starts_with("This template cannot be rendered: line 1, column "), "{errors:?}");
+        assert!(errors[0].1.starts_with("This template cannot be filled: line 1, column "), "{errors:?}");
     }
     neighbour.post("/v1/tags", &json!({"key": "still-there"})).expect(201);
     assert!(!server.log().contains("overflowed its stack"));
@@ -63,7 +63,7 @@ fn a_hostile_template_is_refused_without_delaying_others() {
 #[case("{% set a = 1 %}", "line 1, column 4: found `set`, expected one of the tags if, for")]
 fn a_template_error_names_its_position(#[case] body: &str, #[case] flaw: &str) {
     let client = Server::shared().tenant("business");
-    let expected = [("settings.body".to_owned(), format!("This template cannot be rendered: {flaw}."))];
+    let expected = [("settings.body".to_owned(), format!("This template cannot be filled: {flaw}."))];
     assert_eq!(client.post(PATH, &template("http://127.0.0.1:9/", body)).errors(), expected);
     let channel = create_channel(&client, &template("http://127.0.0.1:9/", "{{ headline }}"));
     let change = json!({"settings": {"body": body}});
@@ -102,11 +102,11 @@ async fn a_failing_template_sends_the_default_body_and_causes_a_notice() {
     .await;
     let flaw = "line 1, column 35: there is no `nothing_of_this_kind`";
     assert!(
-        detail.starts_with(&format!("Sent as JSON, since the template cannot be rendered ({flaw}")),
+        detail.starts_with(&format!("Sent as JSON, since the template cannot be filled ({flaw}")),
         "{detail}"
     );
     let begin = until_received(&told, "the notice", |_| true).await.json()["data"]["notice"].clone();
-    assert_eq!(begin["title"], "The template of Tickets cannot be rendered");
+    assert_eq!(begin["title"], "The template of Tickets cannot be filled");
     assert!(begin["message"].as_str().unwrap().contains(flaw), "{begin}");
     let notice = notices_about(&client, &channel, true).unwrap();
     assert_eq!((&notice["event"], &notice["severity"]), (&json!("monitor.trouble"), &json!("major")));
@@ -133,7 +133,7 @@ async fn an_incompatible_stored_template_causes_a_notice_at_the_start() {
     server.restart();
     let client = server.client();
     let notice = eventually("the notice", || notices_about(&client, &id_of(&channel), true)).await;
-    assert_eq!(notice["title"], "The template of Tickets cannot be rendered");
+    assert_eq!(notice["title"], "The template of Tickets cannot be filled");
     let message = until_received(&sink, "the notice itself, as facts", |_| true).await;
     assert_eq!(
         (message.event().as_str(), &message.json()["data"]["notice"]["id"]),

@@ -15,7 +15,7 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::{ApiReply, ReplyBody};
 
 /// Message of a response that can be neither replayed nor rebuilt.
-const ANSWER_GONE: &str = "This answer was too long to be stored, and cannot be created again: its resources have changed or were deleted.";
+const ANSWER_GONE: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
 
 /// The request whose response is stored.
 #[derive(Clone, Debug)]

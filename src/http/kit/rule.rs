@@ -93,8 +93,8 @@ pub enum FieldRule {
     /// [`FieldRule::unknown_parameter`].
     #[error("Unknown parameter. {0}")]
     UnknownParameter(String),
-    /// A key of a strict request that occurs more than once in one object.
-    #[error("This key occurs more than once. Send it once.")]
+    /// A key of a strict request that stands more than once in one object.
+    #[error("This key is there more than once. Send it once.")]
     RepeatedKey,
     /// A well-formed id that does not exist in the organisation.
     #[error("No {kind} with the ID {id} exists.")]
@@ -153,10 +153,10 @@ pub enum FieldRule {
     #[error("Use {0}.")]
     Form(&'static str),
     /// A template that cannot be rendered: where and why. Templates are no secrets.
-    #[error("This template cannot be rendered: {0}.")]
+    #[error("This template cannot be filled: {0}.")]
     Template(String),
     /// A message that is not dead.
-    #[error("Only notifications with the status dead can be retried.")]
+    #[error("Only dead notifications can be tried again.")]
     NotDead,
     /// The placeholder without a stored secret.
     #[error("There is no stored value to keep for this field.")]
@@ -215,19 +215,19 @@ pub enum FieldRule {
     #[error("Only services that locations check can be simulated.")]
     NotProbed,
     /// A setting whose effect cannot be derived from stored results.
-    #[error("The effect of this change cannot be computed from stored results.")]
+    #[error("Stored results do not tell what this would have changed.")]
     NotReplayed,
     /// A period of which nothing is stored, or shown.
-    #[error("No results of this period are stored.")]
+    #[error("No results of this period are kept.")]
     NotKept,
     /// A period of more than this number of days.
     #[error("The period may have at most {0} days.")]
     PeriodDays(i64),
     /// A period with more than this number of stored results.
-    #[error("There are more than {0} results in this period; choose a shorter one.")]
+    #[error("There are more than {0} results in this period; ask for a shorter one.")]
     TooManyResults(usize),
     /// A period in which locations would make too many checks.
-    #[error("There would be too many checks in this period; choose a shorter one.")]
+    #[error("There would be too many checks in this period; ask for a shorter one.")]
     TooManyLooks,
     /// A second tag with the same key and value.
     #[error("A tag with this key and value exists already.")]
@@ -236,16 +236,16 @@ pub enum FieldRule {
     #[error("This tag is still in use: {0}.")]
     TagInUse(String),
     /// A notification channel that is used by these escalation policies.
-    #[error("Escalation policies use this notification channel: {0}.")]
+    #[error("Escalation policies tell this notification channel: {0}.")]
     ChannelInUse(String),
     /// A notification channel that is used by these contacts.
-    #[error("Contacts use this notification channel: {0}.")]
+    #[error("Contacts are told by this notification channel: {0}.")]
     ChannelOfContacts(String),
     /// A contact that is referenced by these items.
     #[error("This contact is still in use: {0}.")]
     ContactInUse(String),
     /// An on-call schedule that is referenced by these escalation policies.
-    #[error("Escalation policies use this schedule: {0}.")]
+    #[error("Escalation policies tell whoever is on duty in this schedule: {0}.")]
     ScheduleInUse(String),
     /// More rows than this of a kind that users delete themselves.
     #[error("There may be at most {0} of these; delete some that are over.")]
@@ -260,10 +260,10 @@ pub enum FieldRule {
     #[error("This contact was not asked.")]
     NotAsked,
     /// A schedule with no contact other than the asker.
-    #[error("This schedule has no other contact to ask.")]
+    #[error("There is nobody else in this schedule who could be asked.")]
     NobodyToAsk,
     /// A contact that asks itself to cover.
-    #[error("A contact cannot ask itself; name another one.")]
+    #[error("Ask somebody else than the contact who asks.")]
     AsksItself,
     /// A member that belongs to another kind of rotation.
     #[error("A rotation of this kind does not have this field.")]
@@ -313,7 +313,7 @@ pub enum FieldRule {
     #[error("Only a rolling period has a number of days.")]
     RollingDays,
     /// Digests for a kind of channel without support for them.
-    #[error("Channels of this kind do not support digests.")]
+    #[error("Channels of this kind take each message by itself.")]
     NoDigests,
     /// Not a name of the IANA database.
     #[error("Unknown time zone. Use a name of the IANA database, such as Europe/Berlin.")]
@@ -325,7 +325,7 @@ pub enum FieldRule {
     #[error("Use current, previous or a day such as 2026-11-30 that is not in the future.")]
     ReportPeriod,
     /// More than this number of services carry the tag of an SLA target.
-    #[error("More than {0} services carry this tag; a report covers at most {0}.")]
+    #[error("More than {0} services carry this tag; a report covers at most so many.")]
     SlaServices(u64),
     /// A slug that does not match its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]

@@ -97,7 +97,7 @@ fn an_invalid_request_is_refused() {
         assert_eq!(errors.len(), 1, "{errors:?}");
         errors[0].clone()
     };
-    let nobody = "This schedule has no other contact to ask.";
+    let nobody = "There is nobody else in this schedule who could be asked.";
     assert_eq!(refused("asked_contact_id", Value::Null), ("asked_contact_id".into(), nobody.into()));
     assert_eq!(refused("asked_contact_id", anna.clone()).0, "asked_contact_id");
     assert_eq!(refused("asked_contact_id", json!(UNKNOWN_ID)).0, "asked_contact_id");

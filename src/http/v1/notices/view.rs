@@ -58,7 +58,7 @@ fn event() -> ApiSchema {
 }
 
 fn about() -> ApiSchema {
-    string().says("The id of a service or an SLA target, the id of an on-call schedule with the start of the uncovered period (`ID/2026-11-30T09:00:00.000Z`), the code of a location, the id of a channel whose template cannot be rendered, or the function of this monitor that fails.")
+    string().says("The id of a service or an SLA target, the id of an on-call schedule with the start of the uncovered period (`ID/2026-11-30T09:00:00.000Z`), the code of a location, the id of a channel whose template cannot be filled, or the function of this monitor that fails.")
 }
 
 fn severity() -> ApiSchema {
