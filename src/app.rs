@@ -316,7 +316,7 @@ impl App {
 /// Listens; the settings then say on which address really.
 fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
     let listeners = listen_on(config.listen)?;
-    let port = listeners.first().context("nothing is listened on")?.local_addr()?.port();
+    let port = listeners.first().context("there is no listener")?.local_addr()?.port();
     Ok((listeners, Config { listen: config.listen.with_port(port), ..config }))
 }
 

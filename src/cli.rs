@@ -52,7 +52,7 @@ use crate::probe::toolbox::ToolboxError;
 /// Exit code of wrong usage and bad configuration.
 const USAGE: u8 = 2;
 
-/// Watches services from many places and decides honestly whether they are up.
+/// Uptime monitoring from several locations, with alerting and status pages.
 #[derive(Parser)]
 #[command(name = "watchkeeper", version, subcommand_required = true, arg_required_else_help = true)]
 struct CommandLine {
@@ -71,7 +71,7 @@ enum MainCommand {
     /// API tokens
     #[command(subcommand)]
     Token(tokens::TokenCommand),
-    /// Locations in other places
+    /// Remote locations
     #[command(subcommand)]
     Location(locations::LocationCommand),
     Probe(probe::ProbeArguments),
@@ -79,7 +79,7 @@ enum MainCommand {
     Backup(backup::BackupArguments),
     Verify(backup::VerifyArguments),
     Restore(backup::RestoreArguments),
-    /// Messages to people
+    /// Notifications
     #[command(subcommand)]
     Notifications(notifications::NotificationsCommand),
     NatsConfig(nats_config::NatsConfigArguments),
@@ -90,7 +90,7 @@ enum MainCommand {
     Openapi,
     /// Print the documentation of every setting as Markdown
     Settings,
-    /// Bring both databases of an installation up to date; serve does it too
+    /// Update the schema of both databases of an installation; serve does it too
     Migrate,
 }
 
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(about("serve").as_deref(), Some("Run everything: API, engine and checks"));
         assert_eq!(
             about("migrate").as_deref(),
-            Some("Bring both databases of an installation up to date; serve does it too")
+            Some("Update the schema of both databases of an installation; serve does it too")
         );
     }
 

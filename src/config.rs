@@ -88,7 +88,7 @@ pub struct Config {
     /// Address under which clients reach the API; `None` = derived from `listen`.
     #[serde(deserialize_with = "rule::http_url")]
     pub public_api_url: Option<String>,
-    /// Address under which pings of heartbeat services arrive; `None` = that of the API.
+    /// Public address for pings of heartbeat services; `None` = that of the API.
     #[serde(deserialize_with = "rule::http_url")]
     pub ping_base_url: Option<String>,
     /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
@@ -97,10 +97,10 @@ pub struct Config {
     /// Host name that custom domains must lead to; `None` = that of the status pages.
     #[serde(deserialize_with = "rule::host_name")]
     pub edge_host: Option<String>,
-    /// Slugs that no status page gets.
+    /// Slugs that no status page may have.
     #[serde(deserialize_with = "rule::slugs")]
     pub reserved_slugs: Vec<String>,
-    /// Origins that browsers may call the API from.
+    /// Origins from which browsers may call the API.
     #[serde(deserialize_with = "rule::origins")]
     pub cors_allowed_origins: Vec<String>,
     /// Filter of the log, in the syntax of `tracing`.
@@ -243,7 +243,7 @@ impl Config {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [probe]")]
 pub struct ProbeConfig {
-    /// Name servers of every resolution and of DNS checks; empty = the system's.
+    /// Name servers for all look-ups and for DNS checks; empty = the system's.
     #[serde(deserialize_with = "rule::name_servers")]
     pub dns_servers: Vec<SocketAddr>,
     /// Extra certificate authorities (PEM) that checks trust.

@@ -36,7 +36,7 @@ pub enum SubscriptionRefusal {
     #[error("the organisation has too many listeners")]
     Organisation,
     /// This process has its maximum number of listeners, stops, or cannot read events.
-    #[error("nobody more can listen at present")]
+    #[error("this process accepts no further event streams at present")]
     Process,
 }
 

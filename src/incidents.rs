@@ -4,7 +4,7 @@
 //! - `outage_decisions`: turns an outage into an incident, or adds it to one
 //! - `parents`: services that others depend on
 //! - `awaited_checks`: the state of requested checks
-//! - `outage_waker`: wakes outages that wait for people
+//! - `outage_waker`: wakes outages that wait for a user's change
 //! - `followed_policy`: the policy of an incident
 //! - `evidence`: the reasons of outages
 //! - `resolution`: an incident whose services all work again

@@ -48,7 +48,7 @@ impl DefinitionFollower {
     pub(super) async fn resume(&self) {
         let stored = self.archive.read();
         if !stored.is_empty() {
-            tracing::info!(services = stored.len(), "resuming the services checked before the restart");
+            tracing::info!(services = stored.len(), "resuming checks of known services");
         }
         for entry in stored {
             let Some(definition) = self.open(entry.id, &entry.sealed) else { continue };

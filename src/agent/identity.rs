@@ -100,7 +100,7 @@ impl LocationIdentity {
         let servers = servers(token.url.clone(), has_authority, &folder);
         let enrolment = BusCredentials::parse(token.credentials.expose_secret())?;
         let Some(id) = enrolment_of(&enrolment.holder().name) else {
-            bail!("this join token is for no enrolment")
+            bail!("this join token has no enrolment")
         };
         let request = EnrolmentRequest {
             user_key: credentials::public_key_of(&user_seed)?,
@@ -109,7 +109,7 @@ impl LocationIdentity {
         let connection = BusConnection::open(&servers, enrolment, limits).await?;
         let answer: EnrolmentGrant = ask(&connection, &BusSubject::Enrol(id), &request)
             .await
-            .context("the engine does not make this machine a location")?;
+            .context("this machine was not accepted as a location")?;
         let EnrolmentGrant { code, name, token } = answer;
         replace(&folder.join(TOKEN), &token)?;
         let stored = StoredIdentity {
@@ -130,7 +130,7 @@ impl LocationIdentity {
     /// When token and key in the files do not belong together.
     pub fn credentials(&self) -> anyhow::Result<BusCredentials> {
         let credentials = BusCredentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
-        credentials.with_context(|| format!("{} holds no location", self.folder.display()))
+        credentials.with_context(|| format!("{} contains no location", self.folder.display()))
     }
 
     /// Stores a renewed token of the location.

@@ -55,7 +55,7 @@ impl ResultSender {
         }
         // Services and versions are known only when all definitions have been received.
         if !catalogue.is_complete() {
-            return Err(BatchStoreError("the engine has not told yet what to check".into()));
+            return Err(BatchStoreError("waiting for the first definitions from the engine".into()));
         }
         let messages = self.messages(&batch.checks).into_iter().map(|(partition, message)| {
             let subject = BusSubject::Results { location: code.clone(), partition };

@@ -42,7 +42,7 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership
     let limits = &config.limits.bus;
     let connection = BusConnection::open_with_retries(&servers, credentials, limits).await?;
     let Some(node) = users::node_of(&connection.user()) else {
-        let problem = format!("nats_credentials: {} is no node", connection.user());
+        let problem = format!("nats_credentials: {} is not a node", connection.user());
         return Err(ConfigError(problem).into());
     };
     if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {

@@ -76,7 +76,7 @@ pub(super) async fn ownership(
     }
 }
 
-const SHARED: &str = "nodes with nats_url hold the services of this history, and this process is not set to be one of \
+const SHARED: &str = "nodes with nats_url own the services of these databases, and this process is not configured as one of \
     them: it would watch all of them a second time. Set nats_url, nats_credentials and the URLs of both databases \
     (docs/cluster.md), or, if the other nodes are gone for good, start it once with --alone";
 
@@ -125,7 +125,7 @@ impl StandaloneNode {
         let transaction = history.begin().await?;
         holds::forget(&transaction).await?;
         transaction.commit().await?;
-        tracing::warn!("this process now watches all services alone; several nodes shared them before");
+        tracing::warn!("this process now checks all services; several nodes shared them before");
         Ok(())
     }
 }

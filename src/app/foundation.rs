@@ -133,7 +133,7 @@ fn main_database_folder(config: &Config) -> PathBuf {
     main.unwrap_or_else(|| config.data_dir.clone())
 }
 
-/// Refuses to go on where no installation is: for commands that would otherwise make one, only to find it empty.
+/// Fails if there is no installation: for commands that would otherwise create an empty one.
 ///
 /// # Errors
 /// When there is no installation; the message says what to do.
@@ -141,7 +141,7 @@ pub fn require_installation(config: &Config) -> Result<(), ConfigError> {
     match presence(config) {
         InstallationPresence::There => Ok(()),
         InstallationPresence::Missing => Err(ConfigError(format!(
-            "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
+            "there is no installation in {}; name its folder with --data-dir or its settings with --config, or create one with watchkeeper serve",
             main_database_folder(config).display()
         ))),
         InstallationPresence::Broken(reason) => Err(ConfigError(reason)),

@@ -159,7 +159,7 @@ impl FigureRestorer {
         loop {
             tokio::time::sleep(UNDONE_EVERY).await;
             if let Err(error) = self.compute_undone().await {
-                tracing::warn!(%error, "cannot recompute past figures; retrying");
+                tracing::warn!(%error, "cannot rebuild aggregated statistics; retrying");
             }
         }
     }
@@ -171,7 +171,9 @@ impl FigureRestorer {
             return false;
         }
         let restored = restore::figures::restore_figures(&self.databases, &self.engine, &self.restored).await;
-        restored.inspect_err(|error| tracing::warn!(%error, "cannot load past figures; retrying")).is_ok()
+        restored
+            .inspect_err(|error| tracing::warn!(%error, "cannot load aggregated statistics; retrying"))
+            .is_ok()
     }
 
     /// Recomputes figures where the clock was set back, once earlier results are in the history.

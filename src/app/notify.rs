@@ -1,4 +1,4 @@
-//! Sets up what tells people: the carrier, and the courier.
+//! Sets up notifications: the carrier and the courier.
 
 use std::sync::Arc;
 

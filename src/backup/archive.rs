@@ -65,7 +65,7 @@ impl BackupForm {
         }
         match Self::of(path) {
             Self::Folder => Err(BackupError::Refused(format!(
-                "{} is no backup: one is a folder, or a file whose name ends in .tar or .tar.zst",
+                "{} is not a backup: a backup is a folder, or a file whose name ends in .tar or .tar.zst",
                 path.display()
             ))),
             form => Ok(form),
@@ -93,7 +93,7 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
 
 pub(super) fn require_new(target: &Path) -> Result<(), BackupError> {
     if target.exists() {
-        let problem = format!("{} is there already: name a file that is not", target.display());
+        let problem = format!("{} exists already: name a new file", target.display());
         return Err(BackupError::Refused(problem));
     }
     match target.parent() {
@@ -245,7 +245,7 @@ mod tests {
     #[case("Monday.TAR", BackupForm::File(FileCoding::Plain))]
     #[case("monday.tar.zst", BackupForm::File(FileCoding::Compressed))]
     #[case("monday.Tar.ZST", BackupForm::File(FileCoding::Compressed))]
-    fn the_name_says_the_form(#[case] name: &str, #[case] form: BackupForm) {
+    fn the_name_selects_the_format(#[case] name: &str, #[case] form: BackupForm) {
         assert_eq!(BackupForm::of_new(Path::new(name)).unwrap(), form);
     }
 

@@ -46,10 +46,9 @@ pub(super) fn make_empty(folder: &Path) -> Result<bool, BackupError> {
     match fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
             None => Ok(false),
-            Some(_) => Err(BackupError::Refused(format!(
-                "{} is not empty: name a folder that is not there yet",
-                folder.display()
-            ))),
+            Some(_) => {
+                Err(BackupError::Refused(format!("{} is not empty: name a new folder", folder.display())))
+            }
         },
         Err(problem) if problem.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(folder).map_err(&failed)?;

@@ -67,7 +67,7 @@ impl BackupManifest {
         let path = folder.join(FILE);
         if !path.exists() {
             return Err(BackupError::Refused(format!(
-                "{} is no backup, or one that was cut off: it has no {FILE}",
+                "{} is not a complete backup: it has no {FILE}",
                 backup.display()
             )));
         }
@@ -76,7 +76,7 @@ impl BackupManifest {
             .map_err(|problem| BackupError::Damaged(format!("{FILE}: {problem}")))?;
         if read.format != FORMAT {
             return Err(BackupError::Refused(format!(
-                "the backup has form {} and was made by version {}; this program reads form {FORMAT}: use that version",
+                "the backup has format {} and was made by version {}; this program reads format {FORMAT}: use that version",
                 read.format, read.version
             )));
         }

@@ -129,7 +129,7 @@ impl BackupSchedule {
         self.remove_old()
     }
 
-    /// Creates a backup on a thread of its own, which is not waited for at a stop: copying and hashing block on the disk.
+    /// Creates a backup on a separate thread, since copying and hashing block on the disk; a stop does not wait for it.
     async fn make_beside(
         &self,
         target: PathBuf,

@@ -66,7 +66,7 @@ pub enum RequestError {
     #[error("This server has no folder for backups: set backup.folder and restart it.")]
     NoFolder,
     /// Another backup is running; one is created at a time.
-    #[error("The backup '{0}' is being made; one is made at a time.")]
+    #[error("The backup '{0}' is running; only one can run at a time.")]
     Running(String),
     /// The time is unknown, which is needed for the name.
     #[error("The wall clock of this server is not trusted at the moment; a backup is named after its time.")]
@@ -176,7 +176,7 @@ impl BackupState {
 impl MetricCollector for BackupState {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let mut backups = out.counter("backups_total", "Backups that this server has made, by result.");
+        let mut backups = out.counter("backups_total", "Backups of this server, by result.");
         backups.labelled(&[("result", "made")], get(&self.made));
         backups.labelled(&[("result", "failed")], get(&self.failed));
         out.gauge(

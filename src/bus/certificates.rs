@@ -18,7 +18,7 @@ pub const SERVER_YEARS: i32 = 10;
 
 /// A certificate could not be created; contains the reason.
 #[derive(Debug, thiserror::Error)]
-#[error("the certificate cannot be made: {0}")]
+#[error("cannot create the certificate: {0}")]
 pub struct CertificateProblem(String);
 
 impl From<rcgen::Error> for CertificateProblem {

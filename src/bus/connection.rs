@@ -217,7 +217,7 @@ impl MetricCollector for ConnectionState {
             .value(self.refused());
         out.counter(
             "bus_slow_total",
-            "Messages from NATS that were dropped because nobody took them in time.",
+            "Messages from NATS that were dropped because they were not processed in time.",
         )
         .value(self.slow.load(Ordering::Relaxed));
     }

@@ -24,13 +24,13 @@ pub enum CredentialsError {
     #[error("{0}: {1}")]
     File(String, std::io::Error),
     /// The text lacks one of its two blocks.
-    #[error("there is no {0} in the credentials")]
+    #[error("the credentials contain no {0}")]
     Missing(&'static str),
     /// The token cannot be read.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The seed is not a user's, or not that of the token's key.
-    #[error("the key in the credentials is not the one that their token is about")]
+    #[error("the key in the credentials does not match their token")]
     ForeignKey,
 }
 

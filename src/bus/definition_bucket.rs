@@ -102,8 +102,9 @@ pub async fn entries(
     let mut messages = consumer.messages().await.map_err(|error| error.to_string())?;
     loop {
         let message =
-            timeout(SILENCE, messages.next()).await.map_err(|_| "the bucket is silent".to_owned())?;
-        let message = message.ok_or("the bucket has ended")?.map_err(|error| error.to_string())?;
+            timeout(SILENCE, messages.next()).await.map_err(|_| "the bucket does not answer".to_owned())?;
+        let message =
+            message.ok_or("the watch of the bucket has ended")?.map_err(|error| error.to_string())?;
         let info = message.info().map_err(|error| error.to_string())?;
         let header = |name| message.headers.as_ref().and_then(|headers| headers.get(name));
         if let Ok(BusSubject::Definition { location, partition, service }) = message.subject.parse()

@@ -76,9 +76,9 @@ pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
 /// When it is not a request of a location, or JetStream fails.
 pub async fn answer(engine: &BusConnection, request: &Message) -> Result<(), String> {
     let Ok(BusSubject::Follow(location)) = request.subject.parse() else {
-        return Err(format!("{} asks for no definitions", request.subject));
+        return Err(format!("{} is not a request for definitions", request.subject));
     };
-    let reply = request.reply.clone().ok_or("nobody waits for the answer")?;
+    let reply = request.reply.clone().ok_or("the request has no reply subject")?;
     let count = deliver(engine.jetstream(), &location).await?;
     let sent = engine.client().publish(reply, count.to_string().into()).await;
     sent.map_err(|error| error.to_string())
@@ -138,7 +138,7 @@ impl DefinitionSubscription {
         let answer = self.connection.client().request(subject, Bytes::new()).await;
         let answer = answer.map_err(|error| error.to_string())?;
         let count = std::str::from_utf8(&answer.payload).ok().and_then(|count| count.parse().ok());
-        count.ok_or_else(|| "the answer is no number of definitions".to_owned())
+        count.ok_or_else(|| "the answer is not a number of definitions".to_owned())
     }
 
     /// Waits for the next event; `None` when the connection is closed.

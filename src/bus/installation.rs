@@ -62,10 +62,10 @@ pub enum InstallationProblem {
     #[error(transparent)]
     File(#[from] FileProblem),
     /// A key that an earlier run created is missing.
-    #[error("{0} is missing; put it back: a new one would be of no use to whom the old one served")]
+    #[error("{0} is missing; put it back: a newly generated one would not match the existing credentials")]
     Missing(String),
     /// A file has unexpected content.
-    #[error("{0}: {1}; move it away if it is of no use")]
+    #[error("{0}: {1}; move the file away if it is not needed")]
     Content(String, String),
     /// A token cannot be signed.
     #[error(transparent)]
@@ -177,7 +177,7 @@ impl BusInstallation {
         let seed = read_or_make(&file, new)?;
         let key = KeyPair::from_seed(seed.expose_secret().trim()).ok();
         let key = key.filter(|key| key.key_pair_type() == *kind);
-        key.ok_or_else(|| content_problem(&file, "it holds another kind of key, or none"))
+        key.ok_or_else(|| content_problem(&file, "the file contains no key of the expected kind"))
     }
 
     /// Returns the public key that signs users of the locations' account; its file is created when it is missing.
@@ -186,7 +186,7 @@ impl BusInstallation {
         read_or_make(&file, || Ok(TokenIssuer::new(account.to_owned(), KeyPair::new_account()).to_text()?))?;
         let issuer = TokenIssuer::read(&file).map_err(|problem| content_problem(&file, &problem))?;
         if issuer.account() != account {
-            return Err(content_problem(&file, "it is the key of another installation"));
+            return Err(content_problem(&file, "the key belongs to another installation"));
         }
         Ok(issuer.signer())
     }
@@ -208,7 +208,9 @@ impl BusInstallation {
         // Clients have pinned it: it is written once.
         match fs::read_to_string(&file) {
             Ok(pem) if authority.is_in(&pem) => {}
-            Ok(_) => return Err(content_problem(&file, "it is not the authority of keys/authority.key")),
+            Ok(_) => {
+                return Err(content_problem(&file, "the certificate does not belong to keys/authority.key"));
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => replace(&file, &authority.pem())?,
             Err(error) => return Err(FileProblem::at(&file, error).into()),
         }
@@ -250,7 +252,7 @@ impl BusInstallation {
             let credentials = BusCredentials::parse(text.expose_secret())
                 .map_err(|error| content_problem(&file, &error.to_string()))?;
             if credentials.holder().issuer != account {
-                return Err(content_problem(&file, "it is of another installation"));
+                return Err(content_problem(&file, "the file belongs to another installation"));
             }
             known.push((node, file, false));
         }

@@ -35,7 +35,7 @@ pub enum TokenError {
     #[error("the key cannot sign: {0}")]
     Key(String),
     /// Not the three parts of a token, or not the expected claims.
-    #[error("this is no token of a NATS user: {0}")]
+    #[error("not a token of a NATS user: {0}")]
     Form(String),
 }
 

@@ -18,7 +18,7 @@ pub struct LeaseValue {
 
 /// The text is no lease of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a lease of this program")]
+#[error("unknown lease format")]
 pub struct LeaseValueError;
 
 impl fmt::Display for LeaseValue {

@@ -184,7 +184,7 @@ fn parse(text: &[u8]) -> Result<PartitionLedger, String> {
     let mut ledger = PartitionLedger::default();
     for (node, numbers) in &text.owners {
         let owned: Option<PartitionSet> = numbers.iter().map(|number| Partition::new(*number)).collect();
-        ledger.owners.insert(name(node)?, owned.ok_or_else(|| bad(&"there is no such partition"))?);
+        ledger.owners.insert(name(node)?, owned.ok_or_else(|| bad(&"unknown partition"))?);
     }
     for node in &text.leaving {
         ledger.leaving.insert(name(node)?);

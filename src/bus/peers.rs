@@ -53,7 +53,7 @@ pub async fn answer(connection: &BusConnection, me: NodeName, router: &ServiceRo
                 let answer = router.answer(text.into()).await;
                 enrolment::BusReply::Granted(AnswerText::from(answer))
             }
-            Err(_) => enrolment::BusReply::Refused("this question is not known here".into()),
+            Err(_) => enrolment::BusReply::Refused("unknown request".into()),
         };
         question.answer(&answer).await;
     })

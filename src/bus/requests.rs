@@ -40,7 +40,7 @@ pub struct BusRequest {
 #[derive(Debug, thiserror::Error)]
 pub enum BusRequestError {
     /// No answer in time, or the connection is lost.
-    #[error("nobody answers: {0}")]
+    #[error("no answer: {0}")]
     Nobody(String),
     /// The answer cannot be read.
     #[error("the answer cannot be read")]

@@ -14,10 +14,10 @@ pub struct SealingKey(XKey);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealingProblem {
     /// The text is no sealing key.
-    #[error("it is no key for sealing")]
+    #[error("not a sealing key")]
     NoKey,
     /// It was sealed for another recipient, or altered.
-    #[error("it was sealed for another key, or altered")]
+    #[error("sealed for another key, or altered")]
     Foreign,
 }
 

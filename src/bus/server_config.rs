@@ -32,7 +32,7 @@ pub struct ServerChoices {
 pub struct OwnCertificate {
     /// The certificate with its chain (PEM) on the server's machine.
     pub certificate: PathBuf,
-    /// Its key (PEM) on the server's machine.
+    /// Key (PEM) of that certificate, on the server's machine.
     pub key: PathBuf,
     /// The authority that signed it (PEM), for clients to pin.
     pub authority: PathBuf,

@@ -33,7 +33,7 @@ pub enum StreamPreparation {
 
 /// A stream with wrong settings that cannot be changed.
 #[derive(Debug, thiserror::Error)]
-#[error("the stream {stream} cannot be prepared: {problem}")]
+#[error("cannot prepare the stream {stream}: {problem}")]
 pub struct StreamProblem {
     /// Name of the stream.
     pub stream: String,

@@ -179,7 +179,7 @@ impl TokenIssuer {
         let bad = |problem: &dyn std::fmt::Display| format!("{}: {problem}", file.display());
         let text: SecretString = std::fs::read_to_string(file).map_err(|error| bad(&error))?.into();
         // The error of the TOML reader would show the invalid line.
-        let no_key = || bad(&"there is no account with its signing_key in it");
+        let no_key = || bad(&"it contains no account with a signing_key");
         let read: IssuerFile = toml::from_str(text.expose_secret()).map_err(|_| no_key())?;
         let key = KeyPair::from_seed(&read.signing_key).map_err(|_| no_key())?;
         let is_account = KeyPair::from_public_key(&read.account)
@@ -298,7 +298,7 @@ mod tests {
         for text in [String::new(), seed.clone(), format!("account = \"A\"\nsigning_key = \"{seed}\"\n")] {
             std::fs::write(&file, text).unwrap();
             let refused = TokenIssuer::read(&file).unwrap_err();
-            assert!(refused.ends_with("there is no account with its signing_key in it"), "{refused}");
+            assert!(refused.ends_with("it contains no account with a signing_key"), "{refused}");
         }
     }
 }

@@ -44,7 +44,7 @@ PostgreSQL has tools of its own: pg_dump, that of the main database before that 
 
 Exit codes: 0 the backup is whole, 1 it could not be made, 2 wrong usage.";
 
-/// Back up an embedded installation, beside its server or without
+/// Back up an embedded installation, with or without a running server
 #[derive(Args)]
 #[command(long_about = BACKUP_ABOUT)]
 pub(super) struct BackupArguments {
@@ -54,7 +54,7 @@ pub(super) struct BackupArguments {
     /// Put the secret key into the backup
     #[arg(long, conflicts_with = "url")]
     with_key: bool,
-    /// Server that makes the backup in its own backup.folder
+    /// Address of a server that creates the backup in its own backup.folder
     #[arg(long, value_name = "http://HOST:PORT", value_parser = node_api::address)]
     url: Option<Url>,
     /// API token with the permission engine.backup; - reads it from standard input, @FILE from a file [default: the file token in
@@ -66,9 +66,9 @@ pub(super) struct BackupArguments {
     as_json: bool,
 }
 
-/// Check a backup: sums, databases, numbers of rows
+/// Verify a backup: checksums, databases, numbers of rows
 ///
-/// Check a backup: sums, databases, numbers of rows. A file is unpacked into the folder for temporary files, which the variable
+/// Verify a backup: checksums, databases, numbers of rows. A file is unpacked into the folder for temporary files, which the variable
 /// TMPDIR names (/tmp without it); nothing is written beside the backup.
 #[derive(Args)]
 pub(super) struct VerifyArguments {
@@ -80,7 +80,7 @@ pub(super) struct VerifyArguments {
     as_json: bool,
 }
 
-/// Put a backup back, into a new data folder
+/// Restore a backup into a new data folder
 ///
 /// Checks the backup and copies it into the folder that --data-dir names, which must be empty or missing. The restored
 /// installation sends no messages until you run 'watchkeeper notifications release': the original may still run, and waiting

@@ -95,9 +95,7 @@ pub(super) async fn run(arguments: &CheckArguments, config: &Config) -> anyhow::
     let (outcome, findings) = crate::probe::inspect(&spec, &toolbox).await;
     let target = &arguments.target;
     if matches!(&outcome, CheckOutcome::Measured(measurement) if is_blocked(measurement)) {
-        eprintln!(
-            "watchkeeper: not checked: --egress and the lists of addresses that are never reached forbid it"
-        );
+        eprintln!("watchkeeper: not checked: --egress or the list of forbidden addresses does not allow it");
     }
     if arguments.as_json {
         let mut shown = to_json(target, &outcome);

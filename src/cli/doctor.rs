@@ -73,7 +73,7 @@ fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<DoctorFindin
             || "see watchkeeper serve --help".to_owned(),
             |meant| format!("did you mean {meant}?"),
         );
-        DoctorFinding::warning("settings", format!("{name} is no setting and is ignored"), advice)
+        DoctorFinding::warning("settings", format!("{name} is not a setting and is ignored"), advice)
     };
     unknown.into_iter().map(warn).collect()
 }

@@ -85,31 +85,31 @@ shows rolling figures of the imported time after its next start.
 
 Exit codes: 0 all is stored, 1 a line is bad or something failed, 2 wrong usage.";
 
-/// Bring results of other tools along, from CSV or JSON lines
+/// Import results of other tools from CSV or JSON lines
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct ImportArguments {
     /// File to read; - is standard input
     file: PathBuf,
-    /// Format of the file: csv or jsonl [default: by its ending: .csv, .jsonl or .ndjson]
+    /// Format of the file: csv or jsonl [default: by file extension: .csv, .jsonl or .ndjson]
     #[arg(long, value_name = "FORMAT")]
     format: Option<ImportFormat>,
-    /// Organisation whose services are meant; needed for names where there are several
+    /// Organisation of the services; required for names if there are several
     #[arg(long = "org", value_name = "ID|NAME", allow_hyphen_values = true)]
     organisation: Option<String>,
-    /// Name that the file gives a service, and its id or name here; may be repeated
+    /// Name of a service in the file, and its id or name here; may be repeated
     #[arg(long = "service-map", value_name = "NAME=SERVICE", allow_hyphen_values = true, value_parser = renaming)]
     renamings: Vec<ServiceRenaming>,
-    /// Location of lines that name none
+    /// Location of lines without one
     #[arg(long = "default-location", value_name = "CODE", value_parser = |text: &str| text.parse::<LocationCode>())]
     default_location: Option<LocationCode>,
-    /// Seconds between two results of a location, to tell gaps [default: the service's interval]
+    /// Expected seconds between results of a location, for finding gaps [default: the service's interval]
     #[arg(long = "interval", value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     interval_seconds: Option<u32>,
     /// Count bad lines instead of stopping at the first; 20 are shown
     #[arg(long = "skip-bad-lines")]
     skips_bad: bool,
-    /// Pass over columns and keys that are not known
+    /// Ignore unknown columns and keys
     #[arg(long = "ignore-unknown")]
     ignores_unknown: bool,
     /// Check every line and store nothing
@@ -202,9 +202,7 @@ async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow
     let guard = wall_clock::guard(&foundation.databases, &foundation.clock, operator_trusts).await?;
     match guard.state().warning() {
         None => Ok(guard),
-        Some(warning) => {
-            Err(ConfigError(format!("nothing is imported under a doubtful clock: {warning}")).into())
-        }
+        Some(warning) => Err(ConfigError(format!("no import while the clock is in doubt: {warning}")).into()),
     }
 }
 

@@ -22,13 +22,13 @@ use crate::store::probe_locations::{self, Enrolment, StoredLocation};
 
 #[derive(Subcommand)]
 pub(super) enum LocationCommand {
-    /// Make a location; prints the join token by which a machine becomes it
+    /// Create a location, and print the join token for its machine
     Create(CreateLocationArguments),
-    /// Print another join token, for a new machine of a location
+    /// Print another join token, for a new machine of the location
     Invite(InviteLocationArguments),
     /// List the locations
     List(ListLocationsArguments),
-    /// Take a location out of use; its results stay, and it can be invited again
+    /// Disable a location; its results stay, and it can be invited again
     Disable(DisableLocationArguments),
 }
 
@@ -62,7 +62,7 @@ pub(super) struct InviteLocationArguments {
 /// How the machine reaches the bus, and how the token is printed.
 #[derive(Args)]
 struct InvitationArguments {
-    /// NATS servers as that machine reaches them, tls://… [default: nats_url]
+    /// Addresses of the NATS servers for that machine, tls://… [default: nats_url]
     #[arg(long = "servers", value_name = "URL,…")]
     servers: Option<String>,
     /// Print JSON for machines
@@ -154,7 +154,7 @@ async fn list(arguments: &ListLocationsArguments, config: Config) -> anyhow::Res
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        println!("There is no remote location; watchkeeper location create makes one.");
+        println!("There is no remote location; watchkeeper location create creates one.");
     }
     for stored in &all {
         let Location { code, name, country_code, .. } = &stored.location;
@@ -171,7 +171,7 @@ async fn disable(arguments: &DisableLocationArguments, config: Config) -> anyhow
         bail!("there is no location {}; see watchkeeper location list", arguments.code);
     }
     transaction.commit().await?;
-    println!("Location {} is out of use within seconds; its results stay.", arguments.code);
+    println!("Location {} is disabled within seconds; its results stay.", arguments.code);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -208,11 +208,7 @@ impl JoinTokenBuilder {
     fn token(self, enrolment: Enrolment, now: Timestamp) -> anyhow::Result<JoinToken> {
         let Self { url, authority, issuer } = self;
         let made = issuer.credentials(&BusUser::Enrolment(enrolment.id), now, Some(enrolment.expires_at))?;
-        Ok(JoinToken {
-            url,
-            authority,
-            credentials: made.to_text().context("the join token cannot be made")?,
-        })
+        Ok(JoinToken { url, authority, credentials: made.to_text().context("cannot create the join token")? })
     }
 }
 
@@ -236,7 +232,7 @@ fn show(code: &LocationCode, token: &JoinToken, enrolment: Enrolment, as_json: b
 fn state(stored: &StoredLocation, now: Timestamp) -> String {
     let waits = stored.enrolment.filter(|enrolment| enrolment.expires_at > now);
     match (&stored.machine, waits) {
-        _ if !stored.is_enabled => "out of use".into(),
+        _ if !stored.is_enabled => "disabled".into(),
         (None, Some(enrolment)) => format!("waits for its machine until {}", enrolment.expires_at),
         (None, None) => "has no machine; watchkeeper location invite makes a join token".into(),
         (Some(machine), Some(enrolment)) => {

@@ -54,16 +54,16 @@ Exit codes: 0 all is written, 1 a file cannot be read or written, 2 wrong usage.
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct NatsConfigArguments {
-    /// Folder to write, for its owner alone
+    /// Folder to write, readable only by its owner
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// An engine node: 1 to 32 of a-z, 0-9, _ and -; once for each
+    /// Name of an engine node: 1 to 32 of a-z, 0-9, _ and -; may be repeated
     #[arg(long = "node", value_name = "NAME")]
     nodes: Vec<NodeName>,
     /// Address and port that the server listens on [default: 0.0.0.0:4222, or as chosen before]
     #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
     listen: Option<String>,
-    /// Host name or address by which nodes and locations reach the server, once for each [default: localhost, 127.0.0.1
+    /// Host name or address by which nodes and locations reach the server; may be repeated [default: localhost, 127.0.0.1
     /// and ::1, or as chosen before]
     #[arg(long = "server-name", value_name = "HOST")]
     names: Vec<String>,
@@ -73,16 +73,16 @@ pub(super) struct NatsConfigArguments {
     /// The folder on the server's machine for messages [default: jetstream in the server's folder]
     #[arg(long, value_name = "FOLDER")]
     store_folder: Option<PathBuf>,
-    /// Most bytes of messages on the server's disk, such as 20GiB [default: 10GiB, or as chosen before]
+    /// Maximum bytes of messages on the server's disk, such as 20GiB [default: 10GiB, or as chosen before]
     #[arg(long, value_name = "SIZE")]
     max_bytes: Option<ByteSize>,
-    /// The server's certificate with its chain (PEM) on its machine, instead of one that is made here
+    /// The server's certificate with its chain (PEM) on its machine, instead of a generated one
     #[arg(long, value_name = "FILE", requires_all = ["certificate_key", "authority"])]
     certificate: Option<PathBuf>,
-    /// Its key (PEM) on the server's machine
+    /// Key (PEM) of that certificate, on the server's machine
     #[arg(long, value_name = "FILE", requires = "certificate")]
     certificate_key: Option<PathBuf>,
-    /// The authority (PEM) that signed it, for nodes and locations to pin
+    /// Authority (PEM) that signed the certificate; nodes and locations trust only this one
     #[arg(long, value_name = "FILE", requires = "certificate")]
     authority: Option<PathBuf>,
 }
@@ -153,9 +153,9 @@ fn summary(choices: &ServerChoices, files: &InstallationFiles) -> String {
                 certificate.display(),
                 choices.names.join(", ")
             ));
-            say(format!("  {}  secret: who has it can pretend to be the server", key.display()));
+            say(format!("  {}  secret: anyone who has it can impersonate the server", key.display()));
         }
-        None => say("  its certificate is your own, as the configuration names it".into()),
+        None => say("  the server uses your own certificate, which the configuration names".into()),
     }
     say(format!(
         "  start it with: nats-server -c {}",
@@ -166,15 +166,21 @@ fn summary(choices: &ServerChoices, files: &InstallationFiles) -> String {
     say("For one engine node each:".into());
     for (node, file, is_new) in &files.nodes {
         let age = if *is_new { "new" } else { "kept" };
-        say(format!("  {}  secret: who has it is node {node} ({age}); nats_credentials", file.display()));
+        say(format!(
+            "  {}  secret: anyone who has it can act as node {node} ({age}); nats_credentials",
+            file.display()
+        ));
     }
     say("For engine nodes only:".into());
     say(format!(
-        "  {}  secret: who has it can pretend to be any location; nats_locations_key",
+        "  {}  secret: anyone who has it can impersonate any location; nats_locations_key",
         files.locations_key.display()
     ));
     say("To keep offline, where no server runs, with a copy:".into());
-    say(format!("  {}  secret: who has it can make nodes and read everything", files.keys.display()));
+    say(format!(
+        "  {}  secret: anyone who has it can create nodes and read everything",
+        files.keys.display()
+    ));
     text
 }
 

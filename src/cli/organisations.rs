@@ -19,7 +19,7 @@ use crate::store::organisations;
 
 #[derive(Subcommand)]
 pub(super) enum OrganisationCommand {
-    /// Make an organisation, and an installation where there is none
+    /// Create an organisation, and an installation if there is none
     Create(CreateOrganisationArguments),
     /// Change name, plan or languages of an organisation
     Edit(EditOrganisationArguments),
@@ -43,8 +43,8 @@ pub(super) struct CreateOrganisationArguments {
     as_json: bool,
 }
 
-/// Running servers follow within seconds; services beyond a smaller plan are paused when a server starts. Texts in a language that
-/// is left out stay stored, and are not shown.
+/// Running servers apply the change within seconds. Services beyond a smaller plan are paused when a server starts. Texts in
+/// a language that is removed stay stored, and are not shown.
 #[derive(Args)]
 pub(super) struct EditOrganisationArguments {
     /// Id of the organisation, or its name if no other has it
@@ -136,7 +136,7 @@ async fn create(arguments: CreateOrganisationArguments, config: Config) -> anyho
 
 async fn edit(arguments: EditOrganisationArguments, config: Config) -> anyhow::Result<ExitCode> {
     if arguments.name.is_none() && arguments.plan.is_none() && arguments.languages.is_none() {
-        return Err(ConfigError("nothing is to be changed: give --name, --plan or --languages".into()).into());
+        return Err(ConfigError("nothing to change: give --name, --plan or --languages".into()).into());
     }
     let foundation = Foundation::open_existing(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;

@@ -17,7 +17,7 @@ pub(super) fn draw(target: &str, outcome: &CheckOutcome, colours: bool) -> Strin
         CheckOutcome::Unmeasured(trouble) => {
             let sign = paint("?", "33", colours);
             format!(
-                "{sign} {target}: this machine could not look ({}){}\n",
+                "{sign} {target}: this machine could not check ({}){}\n",
                 trouble.as_str(),
                 way_out(*trouble)
             )
@@ -139,7 +139,7 @@ mod tests {
         let picture = draw("x", &CheckOutcome::Unmeasured(LocalFault::NotPermitted), false);
         assert_eq!(
             picture,
-            "? x: this machine could not look (not_permitted): ICMP needs root, CAP_NET_RAW, or a group of this user in \
+            "? x: this machine could not check (not_permitted): ICMP needs root, CAP_NET_RAW, or a group of this user in \
             net.ipv4.ping_group_range\n"
         );
     }

@@ -92,7 +92,7 @@ async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Locat
         }
         (None, None) => {
             let problem = format!(
-                "{} holds no location yet; start once with --join TOKEN, which watchkeeper location create prints",
+                "{} contains no location yet; start once with --join TOKEN, which watchkeeper location create prints",
                 config.data_dir.display()
             );
             Err(ConfigError(problem).into())

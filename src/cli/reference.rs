@@ -23,10 +23,10 @@ Every setting has a key. It can be written in three places; later ones win:
 2. the environment: `WATCHKEEPER_DATA_DIR`, the key in capitals, with `__` for a dot: `WATCHKEEPER_PROBE__DNS_SERVERS`;
 3. a flag of any command: `--data-dir`, with `-` for `_` and for a dot: `--probe-dns-servers`.
 
-`--config-file` is the same as `--config` everywhere; `watchkeeper check` knows it alone, because its `--config` is that of the check.
+`--config-file` is the same as `--config` everywhere; `watchkeeper check` has only this one, because its `--config` is the configuration of the check.
 
-Lists are separated by commas, in a file they may be arrays as well. An empty text takes an optional setting back that the file makes. A bad setting
-is one line that names the source, the key, the value and what is allowed, and exit code 2; so is a key of the file that does not exist.
+Lists are separated by commas, in a file they may be arrays as well. An empty text unsets an optional setting of the file. A wrong setting
+is reported in one line that names the source, the key, the value and what is allowed, with exit code 2; so is an unknown key of the file.
 
 ## Settings
 
@@ -35,8 +35,8 @@ is one line that names the source, the key, the value and what is allowed, and e
 const BEFORE_ADDRESSES: &str = "
 ## Addresses that checks reach
 
-Every connection of a check, and each one after a redirect, passes one gate; what counts is the address that a name resolves to, and the IPv4 address that an IPv6
-address carries. A check of an address that is not reached fails with `target_blocked`.
+Every connection of a check, also after a redirect, is filtered by its address: the address that a name resolves to, and the IPv4 address inside an IPv6
+address. A check of a forbidden address fails with `target_blocked`.
 
 | | `private-allowed` | `public-only` | addresses |
 |---|---|---|---|
@@ -45,7 +45,7 @@ address carries. A check of an address that is not reached fails with `target_bl
 const BEFORE_PLANS: &str = "
 ## Several locations
 
-`[[probe.locations]]` makes several locations of one process, such as one for each uplink; `location` counts for nothing then. Only a file can say it.
+`[[probe.locations]]` defines several locations of one process, such as one for each uplink; `location` is then ignored. It can be set only in a file.
 
 ```toml
 [[probe.locations]]
@@ -54,15 +54,15 @@ name = \"Frankfurt\"
 location = \"Germany\"            # country or region in words
 country_code = \"DE\"
 source_address = \"127.0.0.2\"    # address of this machine that its checks are sent from
-reference_targets = [\"192.0.2.1\", \"192.0.2.53:53\"]    # hosts that say whether it still has a network
+reference_targets = [\"192.0.2.1\", \"192.0.2.53:53\"]    # hosts that show whether its network works
 ```
 
-Without `name` the code is shown; the other keys may be left out. Without `reference_targets` those of `probe.reference_targets` count, asked from its
-`source_address`; [locations.md](locations.md) says what they are for.
+Without `name` the code is shown; the other keys are optional. Without `reference_targets` it uses those of `probe.reference_targets`, requested from its
+`source_address`; [locations.md](locations.md) explains them.
 
 ## Plans
 
-`[plans.free]`, `[plans.solo]`, `[plans.team]` and `[plans.business]` change numbers of the plan table. Only a file can say it, and a change counts from
+`[plans.free]`, `[plans.solo]`, `[plans.team]` and `[plans.business]` change numbers of the plan table. They can be set only in a file, and a change applies from
 the next start.
 
 ```toml
@@ -74,13 +74,13 @@ min_interval_seconds = 15
 ";
 
 const AFTER_PLANS: &str = "
-The organisation that the first start makes has no limits: any number of everything, one second, 365 days.
+The organisation of the first start has no limits: any number of everything, intervals from one second, 365 days.
 
 ## Names that existing clients expect
 
-`compat.secret_placeholder`, `compat.token_prefix` and `compat.domain_txt_label` are in the table above. A fourth setting is a table, and only a file can say it:
-the members of `[compat.extra_statuspage_fields]` are merged into every status page that the API shows, for clients that insist on fields which
-Watchkeeper does not have. They are constants: requests do not change them, and a field that a status page has itself wins.
+`compat.secret_placeholder`, `compat.token_prefix` and `compat.domain_txt_label` are in the table above. A fourth setting is a table, which can be set only in a file:
+the members of `[compat.extra_statuspage_fields]` are merged into every status page that the API shows, for clients that require fields which
+Watchkeeper does not have. They are constants: requests do not change them, and fields of the status page itself take precedence.
 
 ```toml
 [compat.extra_statuspage_fields]
@@ -88,7 +88,7 @@ theme = \"default\"
 layout = { columns = 1, show_search = false }
 ```
 
-## Limits that are no settings
+## Limits that are not settings
 
 Sizes of queues, waits and the like are constants with unit and default in `src/config/limits.rs`; what a refusal means is in
 [limits.md](limits.md#queues-sizes-and-waits).
@@ -171,7 +171,7 @@ fn plan_table() -> String {
         each.map(|limits| limits.api_access.to_string()),
     );
     row("services", "services that are not paused", each.map(|limits| count(limits.services)));
-    row("tags", "tags that users made", each.map(|limits| count(limits.tags)));
+    row("tags", "tags that users created", each.map(|limits| count(limits.tags)));
     row(
         "published_statuspages",
         "status pages that are published",
@@ -192,7 +192,7 @@ fn plan_table() -> String {
     );
     row(
         "maintenance_series",
-        "maintenance windows that come again",
+        "repeating maintenance windows",
         each.map(|limits| count(limits.maintenance_series)),
     );
     row(
@@ -200,7 +200,7 @@ fn plan_table() -> String {
         "ways to notify people",
         each.map(|limits| count(limits.notification_channels)),
     );
-    row("sla_targets", "promises about services", each.map(|limits| count(limits.sla_targets)));
+    row("sla_targets", "SLA targets of services", each.map(|limits| count(limits.sla_targets)));
     row(
         "escalation_policies",
         "rules that say who is notified of incidents",

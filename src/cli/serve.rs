@@ -21,8 +21,8 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Run everything: API, engine and checks
 ///
-/// Run everything on embedded defaults. The first start makes an organisation and a token with every permission of the
-/// API, prints the token once and keeps it in the data folder.
+/// Run everything on embedded defaults. The first start creates an organisation and a token with every permission of the
+/// API, prints the token once and stores it in the data folder.
 #[derive(Args)]
 pub(super) struct ServeArguments {
     /// The clock is right, although it is more than a day away from the newest time that this installation has seen: delete
@@ -30,12 +30,12 @@ pub(super) struct ServeArguments {
     #[arg(long)]
     trust_clock: bool,
 
-    /// The nodes that shared the services of these databases are gone for good: let this process, which has no
-    /// nats_url, watch all of them. Needed once after they are stopped
+    /// The nodes that shared the services of these databases are stopped for good: check all services in this process,
+    /// which has no nats_url. Needed once
     #[arg(long)]
     alone: bool,
 
-    /// The history database is lost, and there is no backup: create a new one, without what was measured before
+    /// The history database is lost, and there is no backup: create an empty one, without the earlier results
     #[arg(long)]
     new_history: bool,
 }
@@ -127,7 +127,7 @@ fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
     let header = format!("-H \"Authorization: Bearer $(cat {file})\"");
     format!(
         "Watchkeeper answers at {base_url}\n\n\
-         This first start made the organisation Default and a token with every permission of the API.\n\
+         This first start created the organisation Default and a token with every permission of the API.\n\
          The token is shown once and kept in {file}:\n\n  {token}\n\n\
          Watch something, look at it, read its checks:\n\n\
          curl -s {base_url}/v1/services {header} -H 'Content-Type: application/json' \

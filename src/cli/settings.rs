@@ -34,7 +34,7 @@ struct SettingFlags {
     )]
     #[serde(skip)]
     file: Option<PathBuf>,
-    /// Address of the API and the status pages; localhost:PORT and *:PORT are both families, IPv4 and IPv6
+    /// Address of the API and the status pages; localhost:PORT and *:PORT mean IPv4 and IPv6
     #[arg(long, env = "WATCHKEEPER_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<String>,
     /// Separate address of /metrics, in the same forms [default: that of the API]
@@ -49,7 +49,8 @@ struct SettingFlags {
     /// History database, sqlite://… or postgres://… [default: history.db in the data folder]
     #[arg(long, env = "WATCHKEEPER_HISTORY_URL", value_name = "URL")]
     history_url: Option<String>,
-    /// NATS servers, tls://…, that join this process with other nodes and locations [default: everything in this process]
+    /// NATS servers, tls://…, that connect this process with other nodes and locations [default: everything in this
+    /// process]
     #[arg(long, env = "WATCHKEEPER_NATS_URL", value_name = "URL,…")]
     nats_url: Option<String>,
     /// Credentials of this node on the NATS servers, made by watchkeeper nats-config [default: none]
@@ -75,8 +76,8 @@ struct SettingFlags {
     /// [default: private-allowed]
     #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
     egress: Option<String>,
-    /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as
-    /// plans say]
+    /// Maximum bytes of the history, such as 20GiB; beyond it the oldest results are deleted before their retention ends
+    /// [default: as plans say]
     #[arg(long, env = "WATCHKEEPER_MAX_HISTORY_BYTES", value_name = "SIZE")]
     max_history_bytes: Option<String>,
     /// Requests per minute and token
@@ -94,26 +95,26 @@ struct SettingFlags {
     backup: BackupFlags,
     #[command(flatten)]
     watchdog: WatchdogFlags,
-    /// Proxies, as networks, whose X-Forwarded-For is believed [default: none]
+    /// Networks of proxies whose X-Forwarded-For is trusted [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
     trusted_proxies: Option<String>,
-    /// Address under which clients reach the API, and that links show [default: listen, or 127.0.0.1 with its port where that is every address]
+    /// Public address of the API, also used in links [default: that of listen; 127.0.0.1 if that is every address]
     #[arg(long, env = "WATCHKEEPER_PUBLIC_API_URL", value_name = "URL")]
     public_api_url: Option<String>,
-    /// Address under which pings of heartbeat services arrive [default: that of the API]
+    /// Public address for pings of heartbeat services [default: that of the API]
     #[arg(long, env = "WATCHKEEPER_PING_BASE_URL", value_name = "URL")]
     ping_base_url: Option<String>,
-    /// Host below which status pages have their addresses: page acme is https://acme.HOST, below localhost plain http://
+    /// Parent host of status pages: page acme is https://acme.HOST, with http:// below localhost
     /// [default: localhost and the port of the API]
     #[arg(long, env = "WATCHKEEPER_STATUSPAGE_HOST", value_name = "HOST")]
     statuspage_host: Option<String>,
     /// Host name that the CNAME of a custom domain must point to [default: that of the status pages]
     #[arg(long, env = "WATCHKEEPER_EDGE_HOST", value_name = "HOST")]
     edge_host: Option<String>,
-    /// Slugs that no status page gets
+    /// Slugs that no status page may have
     #[arg(long, env = "WATCHKEEPER_RESERVED_SLUGS", value_name = "SLUG,…")]
     reserved_slugs: Option<String>,
-    /// Origins that browsers may call the API from [default: none]
+    /// Origins from which browsers may call the API [default: none]
     #[arg(long, env = "WATCHKEEPER_CORS_ALLOWED_ORIGINS", value_name = "ORIGIN,…")]
     cors_allowed_origins: Option<String>,
     /// Level of the log, or a filter such as watchkeeper=debug

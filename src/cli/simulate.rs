@@ -49,7 +49,7 @@ that are stored are decided once more, by the rules of the engine.
 --set takes what settings of a service take, over those that it has: retries, confirmation (any, majority, all, a number), \
 recovery_checks, flapping_changes, flapping_minutes, interval_seconds, assigned_probes, a shorter timeout_seconds. --policy takes \
 what incident policies take: open_after_seconds, resolve_after_seconds, down_severity and so on. Values are JSON (3, null, \
-[\"fra\",\"lon\"]); what is no JSON is text. Without both, the present settings are played once more.
+[\"fra\",\"lon\"]); what is not JSON is text. Without both, the present settings are replayed.
 
 The bars show the worst status of each moment:  u up, g degraded, d down, - no data; in a terminal they are green, yellow, red and \
 empty. Times are UTC. The last line says how far to trust the replay: for how long a replay by the present settings agrees with \
@@ -59,7 +59,7 @@ It takes a token with the permission services.simulate; the one of the first sta
 
 Exit codes: 0 it is shown; 1 the server does not answer, or refuses; 2 wrong usage.";
 
-/// Show what other settings or policies would have made of a service's past
+/// Replay the past of a service with other settings or policies
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct SimulateArguments {
@@ -72,13 +72,13 @@ pub(super) struct SimulateArguments {
     /// End of the period [default: now]
     #[arg(long, value_name = "TIME")]
     to: Option<String>,
-    /// A setting as it would be; several times for several
+    /// A changed setting; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<SettingAssignment>,
-    /// A rule of the incident policy as it would be; several times for several
+    /// A changed rule of the incident policy; may be repeated
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policy: Vec<SettingAssignment>,
-    /// Where a node listens [default: the node of these settings]
+    /// Address of a node [default: the node of these settings]
     #[arg(long, value_name = "http://HOST:PORT", value_parser = node_api::address)]
     url: Option<Url>,
     /// API token with the permission services.simulate; - reads it from standard input, @FILE from a file [default: the file token
@@ -106,7 +106,7 @@ pub(super) async fn run(arguments: SimulateArguments, config: Config) -> anyhow:
         return Ok(ExitCode::SUCCESS);
     }
     let simulation: SimulationReply = serde_json::from_value(answer)
-        .map_err(|error| anyhow!("the server answers what this version cannot read: {error}"))?;
+        .map_err(|error| anyhow!("the server sends an answer that this version cannot read: {error}"))?;
     let is_terminal = stdout().is_terminal();
     let columns = if is_terminal { usize::from(Term::stdout().size().1) } else { COLUMNS };
     say(picture::draw(&simulation, columns, is_terminal)?.trim_end());
@@ -154,7 +154,7 @@ impl SimulationServer {
         let question = NodeRequest { method, path, body, max_bytes: MAX_BYTES };
         let at = node_api::authority(&self.node);
         let asked = timeout(ANSWERS_WITHIN, exchange(&self.node, &self.token, question)).await;
-        let late = |_| anyhow!("{at}: nothing came within {} s", ANSWERS_WITHIN.as_secs());
+        let late = |_| anyhow!("{at}: no answer within {} s", ANSWERS_WITHIN.as_secs());
         let (status, bytes) =
             asked.map_err(late)?.map_err(|error| error.context(format!("{at} does not answer")))?;
         if status == StatusCode::UNAUTHORIZED {

@@ -50,11 +50,11 @@ partition.
 Exit codes: 0 every node has answered, or Ctrl-C; 1 a node has not answered (--once, --json), or the token is refused; 2 wrong \
 usage.";
 
-/// Show how engine nodes are doing, live in a terminal
+/// Show the state of engine nodes, live in a terminal
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct StatusArguments {
-    /// Where a node listens; given several times for several nodes [default: the node of these settings]
+    /// Address of a node; may be repeated [default: the node of these settings]
     #[arg(long = "url", value_name = "http://HOST:PORT", value_parser = node_api::address)]
     nodes: Vec<Url>,
     /// API token with the permission engine.view; - reads it from standard input, @FILE from a file [default: the file token in
@@ -64,7 +64,7 @@ pub(super) struct StatusArguments {
     /// Draw one picture, without colours, and end
     #[arg(long = "once")]
     is_once: bool,
-    /// Print what every node answers as JSON for machines, and end
+    /// Print the answers of all nodes as JSON for machines, and exit
     #[arg(long = "json")]
     as_json: bool,
 }

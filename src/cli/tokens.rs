@@ -27,7 +27,7 @@ const SCOPE: NamedKind = NamedKind {
 
 #[derive(Subcommand)]
 pub(super) enum TokenCommand {
-    /// Make a token; its secret is shown once
+    /// Create a token; its secret is shown once
     Create(CreateTokenArguments),
     /// List the tokens
     List(ListTokensArguments),

@@ -1,9 +1,9 @@
 //! The guard of the wall clock: code that deletes, expires or finally fails something consults it first.
 //!
-//! A clock that is ahead makes everything seem old, and what is deleted does not come back when the clock is set
-//! right. So nothing ends by its age while the guard doubts the clock; everything else continues. The decision is
-//! made by `clock::judgement`. Every query reads the clock again, so that nobody acts on a time that was not judged.
-//! Changes are logged, each once.
+//! A clock that is ahead makes everything seem old, and what is deleted does not come back when the clock is set right.
+//! So nothing ends by its age while the guard doubts the clock; everything else continues. The decision is made by
+//! `clock::judgement`. Every query reads the clock again, so that no caller acts on an unchecked time. Changes are
+//! logged, each once.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -199,7 +199,7 @@ mod tests {
     const START: Timestamp = Timestamp::from_ms(20_000 * DAY_MS);
 
     #[tokio::test(start_paused = true)]
-    async fn a_jump_is_judged_at_the_next_call() {
+    async fn a_jump_is_detected_at_the_next_call() {
         let clock = Clock::driven(START);
         let guard = ClockGuard::new(clock.clone(), None);
         assert_eq!(guard.trusted_now(), Some(START));

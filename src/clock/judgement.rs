@@ -2,9 +2,9 @@
 //!
 //! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs
 //! that is exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. The duration of a stop is unknown:
-//! the reference is then the newest time that the database has recorded, and a clock that starts [`START_MS`] away
-//! from it is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been
-//! steady for [`STEADY_FOR`]: then it was right, or nobody is going to correct it.
+//! the reference is then the newest time that the database has recorded, and a clock that starts [`START_MS`] away from
+//! it is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been steady for
+//! [`STEADY_FOR`]: then it was right, or will not be corrected.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Metrics of a node among others, for `/metrics`.
+//! Metrics of a node in a cluster, for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,30 +36,27 @@ impl MetricCollector for ClusterCounters {
     fn collect(&self, out: &mut Exposition) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let living = self.ownership.owned().map_or(0, |owned| owned.living.len());
-        out.gauge("nodes", "Engine nodes that live, as this one sees them.").value(living);
-        out.gauge("partitions_owned", "Partitions of the services that this node watches, of 64.")
+        out.gauge("nodes", "Live engine nodes, as seen by this node.").value(living);
+        out.gauge("partitions_owned", "Partitions that this node owns, of 64.")
             .value(self.ownership.ready().len());
-        out.gauge("partitions_unowned", "Partitions that no living node owns, as this one sees them.")
+        out.gauge("partitions_unowned", "Partitions that no live node owns, as seen by this node.")
             .value(self.ownership.unowned().len());
         out.gauge(
             "nodes_cut_off",
-            "Living engine nodes that cannot write to the databases although others can.",
+            "Live engine nodes that cannot write to the databases although others can.",
         )
         .value(self.ownership.cut_off().len());
         out.gauge(
             "database_contact_age_seconds",
-            "Time since both databases said that they take this node's writes.",
+            "Time since both databases last accepted writes of this node.",
         )
         .value(self.contact.age_ms() / 1_000);
         out.counter("partitions_taken_total", "Partitions that this node has taken.").value(get(&self.taken));
-        out.counter(
-            "partition_takeovers_total",
-            "Partitions that this node has taken from nodes that had died.",
-        )
-        .value(get(&self.takeovers));
-        out.counter("partitions_released_total", "Partitions that this node has given back.")
+        out.counter("partition_takeovers_total", "Partitions that this node has taken from dead nodes.")
+            .value(get(&self.takeovers));
+        out.counter("partitions_released_total", "Partitions that this node has released.")
             .value(get(&self.released));
-        out.counter("partitions_lost_total", "Partitions that others have taken from this node.")
+        out.counter("partitions_lost_total", "Partitions that other nodes have taken from this node.")
             .value(get(&self.lost));
     }
 }

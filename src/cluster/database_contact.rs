@@ -43,7 +43,7 @@ impl DatabaseContact {
         i64::try_from(answered_at.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Asks them repeatedly, until the future is dropped.
+    /// Asks both databases repeatedly, until the future is dropped.
     pub async fn run(self) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -53,7 +53,7 @@ impl DatabaseContact {
         }
     }
 
-    /// Asks both now; returns true if they accept writes. Waits at most as long as for a connection.
+    /// Asks both databases now; returns true if they accept writes. Waits no longer than for a connection.
     pub async fn ask(&self) -> bool {
         // The time of the request counts: the answer may have been delayed.
         let asked_at = Instant::now();

@@ -31,7 +31,7 @@ pub struct PartitionHandover {
     pub router: ServiceRouter,
     /// The recorder, which stores results.
     pub recorder: ActorHandle<Recorder>,
-    /// Notified of partitions whose changes may not have been read to the end.
+    /// Notified of partitions whose status changes may not have been read completely.
     pub change_signal: Arc<ChangeSignal>,
     /// Name and id of this node.
     pub member: NodeIdentity,
@@ -43,8 +43,8 @@ impl PartitionHandover {
         timeout(STORED_WITHIN, self.recorder.send(DrainRequest)).await.is_ok_and(|drained| drained.is_ok())
     }
 
-    /// Starts partitions: stores the new holder in the database, then watches every service from where it stopped. After an error
-    /// the caller has to call [`lose`](Self::lose) for them.
+    /// Starts partitions: stores the new holder in the database, then continues the watch of every service. After an
+    /// error the caller has to call [`lose`](Self::lose) for them.
     ///
     /// # Errors
     ///
@@ -120,8 +120,8 @@ impl PartitionHandover {
         Ok(())
     }
 
-    /// Watches every service of these held partitions. They are ready when their figures are loaded, which is waited for only
-    /// a short time.
+    /// Watches every service of these held partitions. They are ready when their figures are loaded, or after a short
+    /// wait.
     async fn watch(&self, partitions: PartitionSet) -> Result<(), StoreError> {
         let ServiceRouter { databases, engine, ownership, changes, .. } = &self.router;
         // An engine that has stopped watches nothing anyway.
@@ -135,7 +135,7 @@ impl PartitionHandover {
         if self.is_stored().await {
             let figures = restore::figures::recompute_undone(databases, engine).boxed_local();
             if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
-                tracing::info!("past figures not loaded yet; they follow later");
+                tracing::info!("aggregated statistics not loaded yet; they follow later");
             }
         }
         ownership.note_ready(partitions);

@@ -25,17 +25,17 @@ use crate::store::{HistoryError, StoreError};
 
 /// The poll interval of the ledger; changes are noticed at once.
 const EVERY: Duration = Duration::from_secs(1);
-/// After this time without a poll a node does not know which nodes died meanwhile.
+/// After this time without a poll, a node cannot know which other nodes died in the meantime.
 const BLIND_AFTER: Duration = Duration::from_secs(3);
 /// A living node renews its key within this time, even on a slow machine.
 const RENEWS_WITHIN: Duration = Duration::from_secs(3);
 /// A node that has not reached the databases for this long, while another has, releases its partitions.
 const CUT_OFF_AFTER: Duration = Duration::from_secs(6);
-/// That state must last this long: after a failure of the databases one node reaches them before the others do.
+/// Duration of that state before the release: after a failure of the databases one node reaches them first.
 const CUT_OFF_FOR: Duration = Duration::from_secs(4);
 /// Time limit for starting partitions.
 const BEGIN_WITHIN: Duration = Duration::from_secs(45);
-/// After this time with the ledger, all results that a node measured in isolation are stored.
+/// Time after which a node that reads the ledger again has stored all results that it measured in isolation.
 const ISOLATION_ENDS: Duration = Duration::from_secs(60);
 /// The poll interval of the database while the bus is unavailable.
 const GO_ON_EVERY: Duration = Duration::from_secs(5);
@@ -80,10 +80,10 @@ pub struct PartitionKeeper {
     started_at: Instant,
     /// The time at which the database was last asked for held partitions.
     asked_at: Option<Instant>,
-    /// Smallest epoch of valid tokens: those of a lost store no longer count, however large they are.
+    /// Smallest epoch of valid fencing tokens. Tokens of a lost lease store are invalid, however large they are.
     epoch_floor: i64,
     is_failing: bool,
-    /// Logged keys of leases that are not of this program.
+    /// Keys that are not leases of this program and are logged already.
     foreign: BTreeSet<String>,
     /// Times since which living nodes seem disconnected from the databases.
     cut_off_since: BTreeMap<NodeName, Instant>,
@@ -262,8 +262,8 @@ impl PartitionKeeper {
         living
     }
 
-    /// Continues with this node's partitions according to the database, except those that the ledger gave to others, while the
-    /// bus is unavailable: no other node can have taken them without a record in the database.
+    /// While the bus is unavailable, continues with this node's partitions according to the database, except those that
+    /// the ledger gave to others: no other node can have taken them without a record in the database.
     async fn resume_without_bus(&mut self) {
         if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
             self.asked_at = Some(Instant::now());
@@ -315,7 +315,7 @@ impl PartitionKeeper {
         let dead: Vec<NodeName> = dead.cloned().collect();
         if !self.handover.is_stored().await && self.seeing_since.elapsed() < ISOLATION_ENDS {
             // Results measured in isolation would be published after later ones of other nodes.
-            return Err("what was measured before is not stored yet".into());
+            return Err("results measured in isolation are not stored yet".into());
         }
         // Asked before the ledger is changed: otherwise other nodes would believe that the services are watched.
         if !self.contact.ask().await {
@@ -357,8 +357,8 @@ impl PartitionKeeper {
         Err(problem)
     }
 
-    /// Handles a database with a later token than this one. It is another node's, unless the store of the leases was restored to
-    /// an earlier state: then tokens restart above all earlier ones.
+    /// Handles a database with a later token than this one. The token belongs to another node, unless the lease store
+    /// was restored to an earlier state: then tokens restart above all earlier ones.
     async fn detect_lost_store(&mut self, fence: FencingToken) -> Result<(), String> {
         let newest = self.handover.newest_fence().await.map_err(|error| error.to_string())?;
         let now = leases::read(&self.connection).await?.fence();

@@ -41,8 +41,9 @@ pub struct StoreLimits {
     /// is not limited.
     #[serde(deserialize_with = "rule::amount")]
     pub statement_timeout_seconds: u64,
-    /// The time that a transaction may stay open on PostgreSQL without a further statement, in seconds: a process that was
-    /// stopped keeps nobody waiting for longer. The compaction lock, which is such a transaction, is not limited.
+    /// The time that a transaction may stay open on PostgreSQL without a further statement, in seconds: a process that
+    /// was stopped delays other requests no longer than that. The compaction lock, which is such a transaction, is not
+    /// limited.
     #[serde(skip)]
     pub forgotten_transaction_seconds: u64,
 }

@@ -87,7 +87,7 @@ fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding
             DoctorFinding::fine(name, format!("that of {target} is valid for {days} days"))
         }
         Some(days) if measured.status == CheckStatus::Up => {
-            DoctorFinding::warning(name, format!("that of {target} ends in {days} days"), advice)
+            DoctorFinding::warning(name, format!("that of {target} expires in {days} days"), advice)
         }
         _ => DoctorFinding::problem(
             name,
@@ -132,7 +132,7 @@ fn judge_page_names(host: &str, outcomes: &[Result<CheckOutcome, String>]) -> Do
     }
     DoctorFinding::unknown(
         name,
-        format!("names below {host} cannot be asked for"),
+        format!("names below {host} cannot be looked up"),
         "check the name servers first",
     )
 }

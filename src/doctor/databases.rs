@@ -79,11 +79,11 @@ async fn examine_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
     }
     let mut opened = DatabaseFile::open_to_read(file).await?;
     if let Some(step) = opened.unknown_step(kind).await? {
-        let observation = format!("it is of a newer version than this program: {step}");
+        let observation = format!("it belongs to a newer version than this program: {step}");
         return Ok(DoctorFinding::problem(
             check,
             observation,
-            "use the newer program, or put the backup of before back",
+            "use the newer version, or restore the backup from before the upgrade",
         ));
     }
     let complaints = opened.quick_check().await?;
@@ -100,12 +100,8 @@ async fn examine_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
     }
     DatabaseFile::require_write_lock(file).await?;
     if opened.lacks_steps(kind).await? {
-        let observation = "sound, of an earlier version";
-        return Ok(DoctorFinding::warning(
-            check,
-            observation,
-            "the next start brings it up to date; back it up before",
-        ));
+        let observation = "sound, from an earlier version";
+        return Ok(DoctorFinding::warning(check, observation, "the next start updates it; back it up first"));
     }
     Ok(DoctorFinding::fine(check, "sound, and of this version"))
 }
@@ -117,7 +113,7 @@ fn read_only(check: &'static str, file: &Path) -> DoctorFinding {
         Ok(found) if found.uid() == Uid::effective().as_raw() => DoctorFinding::problem(
             check,
             observation,
-            format!("chmod 600 {}, and look whether the disk is read-only", file.display()),
+            format!("chmod 600 {}, and check whether the disk is read-only", file.display()),
         ),
         _ => DoctorFinding::unknown(check, observation, OTHER_USER),
     }
@@ -162,7 +158,7 @@ async fn judged_key(config: &Config) -> DoctorFinding {
     let stored = async { DatabaseFile::open_to_read(&main).await?.key_check().await };
     let stored = match stored.await {
         Ok(Some(stored)) => stored,
-        Ok(None) => return DoctorFinding::fine(check, "nothing has been sealed yet"),
+        Ok(None) => return DoctorFinding::fine(check, "no secret is stored yet"),
         Err(error) => {
             return DoctorFinding::unknown(check, error.describe(), "check the main database first");
         }
@@ -177,7 +173,7 @@ async fn judged_key(config: &Config) -> DoctorFinding {
             "put the key back from where it is kept: without it no secret can be read",
         ),
         Ok((sealer, None)) => match compare_key(&stored, &sealer) {
-            KeyCheck::Right => DoctorFinding::fine(check, "it opens what is sealed"),
+            KeyCheck::Right => DoctorFinding::fine(check, "it opens the stored secrets"),
             KeyCheck::Wrong => DoctorFinding::problem(
                 check,
                 "it is not the one that secrets were sealed with",

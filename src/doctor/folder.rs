@@ -27,7 +27,7 @@ pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
     let folder = &config.data_dir;
     if !folder.is_dir() {
         let observation = format!("there is no folder {}", folder.display());
-        return vec![DoctorFinding::warning("data folder", observation, "it is made by the next start")];
+        return vec![DoctorFinding::warning("data folder", observation, "the next start creates it")];
     }
     let mut found = vec![modes(folder), room(folder)];
     if config.database_url.is_none() || config.history_url.is_none() {
@@ -66,7 +66,7 @@ fn modes(folder: &Path) -> DoctorFinding {
     if !open.is_empty() {
         let observation = format!("others can read {}", open.join(" and "));
         let advice = format!(
-            "chmod 600 {}; who has read the key or the token can use it: think of new ones",
+            "chmod 600 {}; anyone who has read the key or the token can use it: consider new ones",
             open.join(" ")
         );
         return DoctorFinding::problem(check, observation, advice);
@@ -75,7 +75,7 @@ fn modes(folder: &Path) -> DoctorFinding {
         let observation = format!("not of the folder's user: {}", foreign.join(" and "));
         return DoctorFinding::warning(check, observation, "chown them to the user of the server");
     }
-    DoctorFinding::fine(check, format!("{}: its secrets are for their owner alone", folder.display()))
+    DoctorFinding::fine(check, format!("{}: only the owner can read its secrets", folder.display()))
 }
 
 fn room(folder: &Path) -> DoctorFinding {
@@ -86,7 +86,7 @@ fn room(folder: &Path) -> DoctorFinding {
             judged_room(free, folder)
         }
         Err(error) => {
-            DoctorFinding::unknown(check, format!("its room is not known: {error}"), "check with: df -h")
+            DoctorFinding::unknown(check, format!("its free space is unknown: {error}"), "check with: df -h")
         }
     }
 }
@@ -130,13 +130,13 @@ pub(super) fn find_backups(config: &Config) -> Vec<DoctorFinding> {
     let check = "backups";
     let Some(folder) = &config.backup.folder else {
         if config.database_url.is_some() {
-            let observation = "PostgreSQL has tools of its own, which are not checked";
-            let advice = "let pg_dump run regularly, that of the main database before that of the history";
+            let observation = "backups of PostgreSQL are not checked";
+            let advice = "run pg_dump regularly, for the main database before the history database";
             return vec![DoctorFinding::unknown(check, observation, advice)];
         }
         return vec![DoctorFinding::warning(
             check,
-            "the server makes none by itself",
+            "the server creates none",
             "set backup.folder, or run watchkeeper backup regularly (docs/operations.md)",
         )];
     };

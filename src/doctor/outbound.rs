@@ -40,7 +40,7 @@ pub(super) async fn check_clock(config: Arc<Config>) -> Vec<DoctorFinding> {
         body: Bytes::new(),
         deadline: ANSWER_WITHIN,
     };
-    // What it means that nobody answers is said by another check.
+    // Another check explains why there is no answer.
     let Ok(answer) = outbound.send(request).await else { return Vec::new() };
     answer.date.map(|date| judge_clock(&config.base_url(), date, Clock::System.now())).into_iter().collect()
 }
@@ -107,7 +107,7 @@ async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
 /// Asks the mail servers of the channels that are on; nothing where there are none.
 pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
     let Ok(main) = database_files::main_file(&config) else {
-        let observation = "channels are in PostgreSQL and their mail servers not asked";
+        let observation = "channels are stored in PostgreSQL; their mail servers are not checked";
         return vec![DoctorFinding::unknown(
             "mail server",
             observation,
@@ -143,9 +143,11 @@ fn judge_greeting(server: &MailServer, greeting: Result<String, String>) -> Doct
         Ok(greeting) if greeting.is_empty() => {
             DoctorFinding::problem(check, format!("{host}:{port} hangs up without a greeting"), advice)
         }
-        Ok(greeting) => {
-            DoctorFinding::problem(check, format!("{host}:{port} refuses or is none: {greeting}"), advice)
-        }
+        Ok(greeting) => DoctorFinding::problem(
+            check,
+            format!("{host}:{port} refuses, or is not a mail server: {greeting}"),
+            advice,
+        ),
         Err(problem) => {
             DoctorFinding::problem(check, format!("{host}:{port} cannot be reached: {problem}"), advice)
         }
@@ -195,7 +197,10 @@ mod tests {
     #[case(Ok("554 go away".to_owned()), FindingVerdict::Problem)]
     #[case(Ok(String::new()), FindingVerdict::Problem)]
     #[case(Err("refused".to_owned()), FindingVerdict::Problem)]
-    fn a_greeting_is_judged(#[case] greeting: Result<String, String>, #[case] verdict: FindingVerdict) {
+    fn a_greeting_decides_the_finding(
+        #[case] greeting: Result<String, String>,
+        #[case] verdict: FindingVerdict,
+    ) {
         let server = MailServer { host: "m".to_owned(), port: 25, is_encrypted: false };
         assert_eq!(judge_greeting(&server, greeting).verdict, verdict);
     }

@@ -80,7 +80,7 @@ fn owner(config: &Config, answer: &str) -> ServerOwner {
     };
     match first_start::is_served(&config.data_dir).and_then(|is_served| Ok((is_served, is_same_node()?))) {
         Ok((true, true)) => ServerOwner::This,
-        Ok((true, false)) => other(format!("that of {folder} runs elsewhere")),
+        Ok((true, false)) => other(format!("the server of {folder} runs at another address")),
         Ok((false, _)) if require_installation(config).is_err() => {
             other(format!("there is none in {folder}"))
         }

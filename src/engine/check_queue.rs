@@ -1,4 +1,4 @@
-//! The queue of one location: bounded, and polite towards a single host.
+//! The queue of one location: bounded in total and for each host.
 //!
 //! A pure structure. At most `running` jobs run at once, at most `per_host` of them towards one host, at most `waiting`
 //! wait; one more is refused. Jobs towards a busy host do not hold up the others.

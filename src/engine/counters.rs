@@ -149,8 +149,7 @@ impl MetricCollector for EngineCounters {
             .value(self.unrecorded.get());
         out.counter("restarts_total", "Service actors started again after a panic.")
             .value(self.restarts.get());
-        out.counter("flapping_total", "Times that a service began to go up and down again and again.")
-            .value(self.flapping.get());
+        out.counter("flapping_total", "Times that a service started to flap.").value(self.flapping.get());
         self.collect_lateness(out);
     }
 }

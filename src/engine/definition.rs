@@ -39,9 +39,9 @@ pub struct WatchDefinition {
     pub task: Option<CompiledChecks>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
-    /// True while its time counts for nothing because it is paused.
+    /// True while its time is excluded because it is paused.
     pub is_paused: bool,
-    /// True while its time counts for nothing because of planned maintenance.
+    /// True while its time is excluded because of planned maintenance.
     pub in_planned_maintenance: bool,
     /// The status that a person has set by hand.
     pub stated: Option<OverrideStatus>,
@@ -104,7 +104,7 @@ impl fmt::Debug for PlannedChecks {
 /// The reason why a stored service cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum DefinitionError {
-    /// A secret does not open.
+    /// A secret cannot be opened.
     #[error("{field}: {source}")]
     Secret {
         /// Path of the field with the secret.

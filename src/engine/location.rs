@@ -22,8 +22,8 @@ use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// A check ends by itself within its timeout; one that runs this many milliseconds longer is cancelled.
 const OVERRUN_MS: u64 = 200;
-/// A target whose check lasts for so long may have gone away: its service is notified before the time-out says so. That
-/// its answer only has no end is not known here.
+/// A check that lasts this long may be of a dead target, so its service is notified before the time-out. An endless
+/// answer looks the same here.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The actor of one location on one shard. The check queue outlives it: a restarted actor continues with the same one.
@@ -87,7 +87,7 @@ impl CheckReply {
         Self { attempt, sequence, to, ticket: Some(AttemptTicket::issue(counters)) }
     }
 
-    /// Says beforehand that the check is not over yet.
+    /// Reports to the service that the check is still running.
     fn report_silence(&self, started: Instant) {
         let Self { attempt, sequence, .. } = *self;
         drop(self.to.try_send(SilentAttempt { attempt, sequence, started }));
@@ -197,7 +197,7 @@ pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> CheckOutcome 
     attempt_reporting_silence(prober, spec, || {}).await
 }
 
-/// The same; says meanwhile that it is not over yet, if it lasts long.
+/// Runs one attempt like [`attempt`], and calls `silent` if it lasts longer than [`SILENCE`].
 async fn attempt_reporting_silence(
     prober: &dyn Prober,
     spec: Arc<CheckSpec>,

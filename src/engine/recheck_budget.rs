@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::config::limits::EngineLimits;
 
-/// Number of remembered hosts above which calm ones are removed.
+/// Number of remembered hosts above which those with a full budget are removed.
 const HOSTS: usize = 1_024;
 
 /// The recheck budget of one location on one shard.

@@ -125,7 +125,7 @@ impl LocationRegistry {
         self.lock().iter().filter(|known| known.is_used()).map(|known| known.location.code.clone()).collect()
     }
 
-    /// Takes a location in another process out of use, or into use again; returns true if that is a change.
+    /// Disables or enables a remote location; returns true if that is a change.
     pub fn set_used(&self, code: &LocationCode, is_used: bool) -> bool {
         let known = self.lock().iter().find(|known| known.location.code == *code).map(Arc::clone);
         let elsewhere = known.filter(|known| known.is_remote());
@@ -183,7 +183,7 @@ impl RegisteredLocation {
         }
     }
 
-    /// Returns who keeps the schedule of its checks.
+    /// Returns whether this process or the location itself keeps the schedule of its checks.
     #[must_use]
     pub const fn round(&self) -> RoundKeeper {
         match self.reach {
@@ -233,13 +233,13 @@ impl RegisteredLocation {
         self.blind_by().or_else(|| is_cut_off.then_some(LocalFault::LocationImpaired))
     }
 
-    /// Returns its standing for this organisation at `now`.
+    /// Returns its status, as this organisation sees it, at `now`.
     #[must_use]
     pub fn standing(&self, organisation: i64, now: Timestamp) -> LocationStatus {
         if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { LocationStatus::Offline }
     }
 
-    /// Returns its standing for all organisations together at `now`.
+    /// Returns its status at `now`, on the evidence of all organisations together.
     #[must_use]
     pub fn standing_for_all(&self, now: Timestamp) -> LocationStatus {
         let is_set_aside = || self.is_impaired() || self.suspicion().is_suspect_for_all();
@@ -334,7 +334,7 @@ impl RegisteredLocation {
         }
     }
 
-    /// Returns true if its votes are set aside for this organisation: it has lost its own network, or is the suspect.
+    /// Returns true if its votes are excluded for this organisation: it is impaired, or contradicts all others.
     pub(super) fn is_set_aside(&self, organisation: i64) -> bool {
         self.is_impaired() || self.suspicion().is_suspect(organisation)
     }

@@ -18,7 +18,7 @@ use crate::model::history::CheckRecord;
 use crate::model::verdict::LocationVote;
 use crate::model::watch::{ArrivalOutcome, RecheckRequest};
 
-/// A request of a remote engine to this process, which is one of its locations.
+/// A check request of the engine to this process, which is a remote location.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 pub struct IncomingCheckRequest {
@@ -52,7 +52,7 @@ impl Engine {
         Ok(self.fleet.send(IncomingResults(results)).await?)
     }
 
-    /// Carries out a request of a remote engine to this process, which is one of its locations.
+    /// Carries out a check request of the engine to this process, which is a remote location.
     pub async fn handle_check_request(&self, request: IncomingCheckRequest) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(request).await?)
     }

@@ -56,7 +56,7 @@ pub struct Shard {
     /// The recheck budget of each check queue.
     recheck_budgets: Box<[Mutex<RecheckBudget>]>,
     started: Instant,
-    /// True if other nodes watch services too, and take those of a node that stands still.
+    /// True if other nodes watch services too, and take over those of a suspended node.
     is_clustered: AtomicBool,
 }
 

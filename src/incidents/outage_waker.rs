@@ -1,5 +1,5 @@
-//! Outages that wait for people: held back by a maintenance or a stated status, or of a kind for which no policy wants an
-//! incident.
+//! Outages that wait for a user's change: held back by a maintenance or an overridden status, or of a kind for which no
+//! policy wants an incident.
 //!
 //! A change that ends the wait wakes them in the same transaction. This checks once a minute for missed ones, such as a service
 //! with new tags and so another policy; without changes nothing is written.

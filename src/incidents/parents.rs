@@ -164,7 +164,7 @@ fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
     asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
 }
 
-/// Marks an outage as unreachable because of another one: the service's time counts for nothing from the start of its trouble.
+/// Marks an outage as unreachable because of another one: the service's time is excluded from the start of its outage.
 pub(super) async fn begin_unreachable(
     context: &IncidentContext<'_>,
     outage: Outage,
@@ -173,7 +173,7 @@ pub(super) async fn begin_unreachable(
     Ok(outage.unreachable(context.now.plus_ms(STILL_SO_MS)))
 }
 
-/// Handles the recovery of its dependencies: requests a check of the service itself, whose time counts for nothing until then;
+/// Handles the recovery of its dependencies: requests a check of the service itself, whose time is excluded until then;
 /// earlier results say nothing about it.
 pub(super) fn request_own_check(
     context: &IncidentContext<'_>,

@@ -83,7 +83,7 @@ async fn settle(context: &IncidentContext<'_>, key: i64, services: &[ServiceKey]
             if is_ours {
                 start_monitoring(context, &mut changed);
             }
-            // A resolution by people, or another recovery, is noticed then.
+            // A resolution by a user, or another recovery, is noticed then.
             wait(context, services, resolves_at.unwrap_or(later)).await?;
         }
     }

@@ -31,8 +31,8 @@ impl LeaseKey {
     }
 }
 
-/// Returns the living nodes that have not reached the databases for `cut_off_after`, although another living node reached
-/// them that much later. While the databases are away from all nodes, none is cut off.
+/// Returns the living nodes that have not reached the databases for `cut_off_after`, although another living node
+/// reached them that much later. While no node reaches the databases, none is cut off.
 #[must_use]
 pub fn cut_off_nodes(
     keys: &BTreeMap<NodeName, LeaseKey>,

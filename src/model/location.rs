@@ -47,7 +47,7 @@ impl fmt::Debug for LocationCode {
 /// The text has not the form of a location code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no location code; use 1 to 32 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
+    "'{0}' is not a location code; use 1 to 32 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
 )]
 pub struct InvalidLocationCode(pub String);
 

@@ -33,7 +33,9 @@ impl fmt::Debug for NodeName {
 
 /// The text has not the form of a node's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no name of a node; use 1 to 32 of a-z, 0-9, '_', '-', beginning with a letter or digit")]
+#[error(
+    "'{0}' is not a valid node name; use 1 to 32 of a-z, 0-9, '_', '-', beginning with a letter or digit"
+)]
 pub struct InvalidNodeName(pub String);
 
 impl FromStr for NodeName {

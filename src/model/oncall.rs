@@ -7,7 +7,7 @@
 //! - `cover`: requests to be covered by others
 //!
 //! A later layer takes precedence over an earlier one, an override over all layers, a newer override over an older
-//! one. An absent contact is on duty in none of them: the layer below takes over, and without one the period is
+//! one. An absent contact is on duty nowhere: the layer below takes over, and without one the period is
 //! uncovered.
 
 pub mod cover;

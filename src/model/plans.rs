@@ -22,7 +22,7 @@ impl PlanTable {
             let found = plans.iter_mut().find(|(plan, _)| plan.as_str() == name);
             let Some((_, limits)) = found else {
                 return Err(ConfigError(format!(
-                    "plans.{name} is no plan; allowed: free, solo, team, business"
+                    "plans.{name} is not a plan; allowed: free, solo, team, business"
                 )));
             };
             for (key, PlanValue(value)) in settings {

@@ -84,7 +84,7 @@ impl fmt::Display for Quorum {
 
 /// The text names no quorum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no quorum; there are any, majority, all, and the numbers 1 to 50")]
+#[error("'{0}' is not a quorum; use any, majority, all, or a number from 1 to 50")]
 pub struct UnknownQuorum(String);
 
 impl FromStr for Quorum {

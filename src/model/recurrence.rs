@@ -78,7 +78,7 @@ pub enum RecurrenceProblem {
     #[error("At most {CROWD_MAX} windows may begin within 30 days.")]
     Crowd,
     /// All windows are over.
-    #[error("This rule has no occurrence to come.")]
+    #[error("This rule has no future occurrence.")]
     Over,
 }
 

@@ -1,6 +1,7 @@
 //! Sends one message to one channel, once, and reports the result.
 //!
-//! The answer is kept for people, truncated, and with the channel's secrets masked, since other sides may repeat them.
+//! The receiver's answer is stored for users, truncated and with the channel's secrets masked, because receivers may
+//! repeat them.
 
 use std::time::Duration;
 
@@ -51,11 +52,11 @@ pub struct SendReport {
     pub status_code: Option<u16>,
     /// The answer, or the error, without secrets; at most [`DETAIL_LENGTH`] characters.
     pub detail: String,
-    /// The time before which the other side asks for no further message.
+    /// The time before which the receiver asks not to be sent further messages.
     pub retry_after: Option<Timestamp>,
     /// The scope of a failure: channel, recipient or message.
     pub owner: FaultOwner,
-    /// The reason why the channel's template could not be filled, so that the facts were sent instead.
+    /// The reason why the channel's template could not be filled; the facts were sent as JSON instead.
     pub template_flaw: Option<String>,
 }
 

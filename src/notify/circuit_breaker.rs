@@ -28,13 +28,13 @@ pub struct CircuitBreaker {
     open_until: Option<Timestamp>,
     /// No first attempt of a message before this time, while the circuit is open.
     first_try_from: Option<Timestamp>,
-    /// No attempt at all before this time, by request of the other side.
+    /// No attempt at all before this time, because the receiver asked for a pause (`Retry-After`).
     paused_until: Option<Timestamp>,
     /// True while an open circuit is probed.
     is_probing: bool,
     /// Changes whenever the circuit opens or closes: an attempt that started before says little about the time after.
     generation: u32,
-    /// The time of the last change of the channel by people.
+    /// The time of the last change of the channel by a user.
     changed_at: Option<Timestamp>,
 }
 
@@ -83,7 +83,7 @@ enum PassKind {
 }
 
 impl CircuitBreaker {
-    /// Permits an attempt; `None` while the channel has to be spared.
+    /// Permits an attempt; `None` while the circuit is open or the channel asked for a pause.
     pub fn admit(&mut self, is_first_try: bool, now: Timestamp) -> Option<TryPass> {
         let kind = self.pass(is_first_try, now)?;
         match kind {
@@ -115,7 +115,7 @@ impl CircuitBreaker {
         (is_first_try && has_come(self.first_try_from)).then_some(PassKind::FirstTry)
     }
 
-    /// Notes the time of the channel's last change by people; after a change it may be tried at once.
+    /// Notes the time of the channel's last change by a user; after a change it may be tried at once.
     pub fn note_change(&mut self, changed_at: Timestamp) {
         if self.changed_at.replace(changed_at) != Some(changed_at) {
             (self.open_until, self.paused_until, self.first_try_from) = (None, None, None);
@@ -128,7 +128,7 @@ impl CircuitBreaker {
         self.openings > 0
     }
 
-    /// Returns true if there is no state to keep.
+    /// Returns true if the circuit is in its initial state and need not be stored.
     #[must_use]
     pub fn is_idle(&self, now: Timestamp) -> bool {
         self.under_way == 0

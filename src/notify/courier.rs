@@ -89,7 +89,7 @@ impl Courier {
         }
     }
 
-    /// Does rare maintenance work, and counts waiting messages.
+    /// Runs infrequent maintenance tasks, and counts waiting messages.
     async fn tidy(&self) -> Result<(), MainError> {
         let now = self.guard.now();
         let main = &self.databases.main;

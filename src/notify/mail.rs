@@ -1,8 +1,9 @@
 //! The conversation with a mail server: one connection through the gate, one mail.
 //!
-//! Each command has the timeout of RFC 5321 (4.5.3.2), so that a server which scans mails or greets late has not failed.
-//! Connection and TLS are those of every other message. With STARTTLS a server that does not encrypt receives neither
-//! password nor mail. A refusal gets its scope here (the channel, a recipient, the mail); its consequences are decided elsewhere.
+//! Each command has the timeout of RFC 5321 (4.5.3.2), so that a server which scans mails or greets late is not treated
+//! as failed. Connection and TLS are those of every other message. With STARTTLS a server that does not encrypt
+//! receives neither password nor mail. A refusal gets its scope here (the channel, a recipient, the mail); its
+//! consequences are decided elsewhere.
 
 mod conversation;
 

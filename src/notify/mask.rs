@@ -1,4 +1,5 @@
-//! Masks the secrets of a channel in shown texts: other sides may repeat the data sent to them, in the same or another form.
+//! Masks the secrets of a channel in shown texts: receivers may repeat the data sent to them, in the same or another
+//! form.
 //!
 //! A secret is searched in plain form, in JSON, HTML and addresses, in base64 (also within a longer text), and in hex. Long parts
 //! of an address are secrets, too. A truncated text may end with a part of a secret.

@@ -1,4 +1,5 @@
-//! The hold on messages: from a data folder that was restored from a backup no message is sent until an operator permits it.
+//! The hold on messages: after a data folder was restored from a backup, no message is sent until an operator releases
+//! them.
 //!
 //! The original installation may still run, and messages that waited there may have been sent long ago. The hold is a file in the
 //! data folder, so that it exists before the first start and can be ended beside a running server.

@@ -25,7 +25,7 @@ pub fn channel_of_source(source: &NoticeSource) -> Option<Id> {
     (source.event == TEMPLATE_EVENT).then(|| source.name.parse().ok()).flatten()
 }
 
-/// Returns the trouble of a channel whose template cannot be filled.
+/// Returns the notice data of a channel whose template cannot be filled.
 #[must_use]
 pub fn template_trouble(
     channel: &NotificationChannel,

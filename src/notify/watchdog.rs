@@ -28,7 +28,7 @@ pub type IsWatching = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct WatchdogPinger {
     /// The components that must answer.
     pub readiness: Readiness,
-    /// The further condition for a ping.
+    /// Second condition for a ping, besides the components that answer.
     pub is_watching: IsWatching,
     /// HTTP client behind the egress gate.
     pub outbound: OutboundClient,
@@ -47,7 +47,7 @@ pub struct WatchdogCounters {
     pub taken: AtomicU64,
     /// Pings that were not accepted.
     pub failed: AtomicU64,
-    /// Pings that were not sent, because not everything works.
+    /// Pings that were not sent because this process has problems.
     pub withheld: AtomicU64,
 }
 
@@ -107,7 +107,7 @@ impl WatchdogPinger {
             PingOutcome::Withheld => {
                 tracing::warn!(
                     url = %to,
-                    "watchdog pings withheld: this process is not fully working; see /readyz"
+                    "not sending watchdog pings: this process has problems; see /readyz"
                 );
             }
         }

@@ -30,8 +30,9 @@ impl AnswerMeasurement {
         });
         let is_down = matches!(met, Some((CheckStatus::Down, _)));
         let undecided = deciding.undecided.filter(|_| !is_down).map(|condition| {
-            let message =
-                format!("The body is longer than what is read of it; not to be decided: {condition}");
+            let message = format!(
+                "The body is longer than the part that is read; this condition cannot be decided: {condition}"
+            );
             (CheckStatus::Degraded, CheckFailure::new(ErrorCode::BodyTruncated, message))
         });
         let partial = self.partial.map(|failure| (CheckStatus::Degraded, failure));

@@ -58,7 +58,7 @@ pub(crate) enum KeyFlaw {
     Long { bits: usize },
     #[error("has a public exponent of {bits} bits; 33 are the most that can be checked here")]
     LongExponent { bits: usize },
-    #[error("has a public exponent that is no odd number above 1")]
+    #[error("has a public exponent that is not an odd number above 1")]
     BadExponent,
 }
 

@@ -1,5 +1,5 @@
-//! Compaction: the actor that turns rows into blocks, small blocks into large ones, and drops blocks that have been
-//! kept long enough.
+//! Compaction: the actor that turns rows into blocks, merges small blocks into large ones, and drops blocks after their
+//! retention.
 //!
 //! Its work is done in passes, each of which can be killed anywhere: the contents of a segment count only with the
 //! commit in the history database that also removes the rows. One pass runs at a time, on a thread of its own;
@@ -55,7 +55,7 @@ pub struct CompactionCounters {
     pub failures: AtomicU64,
     /// Bytes of the whole history, as of the last pass.
     pub bytes: AtomicU64,
-    /// Segments that count, as of the last pass.
+    /// Number of visible segments, as of the last pass.
     pub segments: AtomicU64,
 }
 
@@ -79,7 +79,7 @@ struct PassStart {
     at: Instant,
 }
 
-/// The work itself, without its clock.
+/// The passes themselves, without their timer.
 #[derive(Debug)]
 pub struct Compaction {
     history: History,
@@ -126,7 +126,7 @@ impl Compaction {
         }
     }
 
-    /// A fresh compaction with the same settings, for use after a panic.
+    /// Creates a compaction with the same settings and no state, for use after a panic.
     fn renewed(&self) -> Self {
         let (history, retention) = (self.history.clone(), self.retention.clone());
         Self::new(history, retention, self.limits.clone(), Arc::clone(&self.counters))
@@ -163,8 +163,8 @@ impl Compaction {
         sealed
     }
 
-    /// Does all work that is due at `now`; none if another process is compacting. While the clock is doubted, only
-    /// days that are over in any case are sealed and merged, and nothing ends by its age.
+    /// Does all work that is due at `now`, or none if another process is compacting. While the clock is not trusted,
+    /// only days that have certainly ended are sealed and merged, and nothing expires by age.
     ///
     /// # Errors
     ///
@@ -269,7 +269,7 @@ impl Handler<CompactNow> for Compactor {
     }
 }
 
-/// A running pass is cut off, which is safe at any point.
+/// A running pass is interrupted, which is safe at any point.
 impl Handler<StopActor> for Compactor {
     type Result = ();
 

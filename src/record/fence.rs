@@ -1,7 +1,7 @@
-//! The fence: a node's facts of partitions that another node has taken meanwhile are refused.
+//! The fence: refuses a node's facts about partitions that another node has taken over.
 //!
-//! A check that was made before the other node took over is kept as history. A later one is not: the new owner checks
-//! by itself. Status changes are written by the owner alone.
+//! A check that was made before the other node took over is kept as history. A later one is refused: the new owner
+//! checks the service. Only the owner writes status changes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub(super) fn partitions_of(batch: &RecordBatch) -> PartitionSet {
     checks.chain(batch.changes.iter().map(|change| change.service)).map(Partition::of).collect()
 }
 
-/// The part of a batch that may be written while partitions are held like this; the rest is counted.
+/// Returns the part of a batch that may be written under these holds; the rest is counted as refused.
 #[must_use]
 pub(super) fn permitted(
     batch: &RecordBatch,
@@ -74,8 +74,8 @@ pub(super) fn permitted(
     permitted
 }
 
-/// Facts that wait since an earlier process of this node have no token any more; they are valid if no other node has
-/// taken the partition since.
+/// Facts of an earlier process of this node have no valid token; they are accepted if no other node has taken the
+/// partition since.
 fn is_ours(member: &NodeIdentity, fence: Option<&FencingToken>, hold: &PartitionHold) -> bool {
     hold.holder == Some(member.folder) && fence.is_none_or(|fence| *fence == hold.fence)
 }

@@ -24,7 +24,7 @@ pub struct LateResults {
     pub span: TimeRange,
 }
 
-/// Fills the no-data periods that late results reach into; returns whether there were any.
+/// Fills the no-data periods that late results overlap; returns true if there were any.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
     Ok(true)
 }
 
-/// The times without data; the last one may be open.
+/// Returns the no-data periods; the last one may be open.
 fn gaps(status_changes: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
     let ends = status_changes.iter().skip(1).map(|change| change.at).chain([now]);
     let spans = status_changes.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);

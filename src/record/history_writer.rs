@@ -30,20 +30,20 @@ pub struct HistoryWriter {
 }
 
 impl HistoryWriter {
-    /// A writer that expects results of these locations; others are possible too.
+    /// Creates a writer that expects results of these locations; other locations are possible too.
     #[must_use]
     pub fn new(history: History, codes: Vec<LocationCode>) -> Self {
         Self { history, codes: codes.into(), locations: Arc::default(), fence: None }
     }
 
-    /// The same writer, which writes only facts of partitions of this node, and counts the refused ones.
+    /// Returns the writer restricted to facts of this node's partitions; it counts the refused ones.
     #[must_use]
     pub fn fenced(self, ownership: &Ownership, counters: &Arc<FenceCounters>) -> Self {
         let fence = ownership.member().map(|_| (ownership.clone(), Arc::clone(counters)));
         Self { fence, ..self }
     }
 
-    /// Writes a batch. One that was written before changes nothing.
+    /// Writes a batch. Writing it again changes nothing.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! Importing: results of other tools take the same way as fresh ones, only faster.
+//! Imports results of other tools. They are stored like fresh ones, but faster.
 //!
 //! They come in batches. Each batch is one transaction that also stores the progress of the import, so that it can be
-//! killed at any moment and resumes there. In between rows are sealed before they become too many. At the end the
-//! imported time gets its status changes and becomes visible. A result that is imported twice is stored once; figures
-//! and status of the time that Watchkeeper itself has monitored stay as they are.
+//! killed at any moment and resumes there. Rows are sealed during the import, so that there are never too many. At the
+//! end the status changes of the imported time are derived, and it becomes visible. A result that is imported twice is
+//! stored once; figures and status of the time that Watchkeeper itself has monitored stay as they are.
 
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
@@ -20,7 +20,7 @@ use crate::store::{Databases, HistoryError, StoreError, services};
 
 /// Rows of one bucket before all are sealed: sealing holds the rows of a bucket in memory.
 const BUCKET_MAX_ROWS: u64 = 131_072;
-/// Rows of all buckets before they are sealed: the room that they take on disk.
+/// Rows of all buckets before they are sealed; limits the disk space of unsealed rows.
 const ALL_MAX_ROWS: u64 = 1_048_576;
 /// Span whose results are in memory at once while status changes are derived, in milliseconds.
 const WINDOW_MS: i64 = 28 * DAY_MS;
@@ -32,7 +32,7 @@ const DROPPED_AFTER_MS: i64 = LAST_READERS_MS + 1_000;
 #[derive(Debug)]
 pub struct HistoryImport {
     databases: Databases,
-    /// `None` where a server seals.
+    /// `None` if a running server does the sealing.
     compaction: Option<Compaction>,
     locations: LocationNumbers,
     /// The name under which the progress is stored; `None`: it is not stored.
@@ -41,7 +41,7 @@ pub struct HistoryImport {
     filling: Box<[u64]>,
 }
 
-/// A service whose imported time gets its status changes.
+/// A service with imported results, whose status changes have to be derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportedService {
     /// Database key of the service.
@@ -130,7 +130,7 @@ impl HistoryImport {
         Ok(self.databases.history.shrink().await?)
     }
 
-    /// Deletes the stored progress: the same import starts from the beginning again.
+    /// Deletes the stored progress, so that the same import starts from the beginning.
     pub async fn forget(&self) -> Result<(), HistoryError> {
         let Some(name) = &self.name else { return Ok(()) };
         let transaction = self.databases.history.begin().await?;
@@ -156,8 +156,8 @@ impl HistoryImport {
     }
 }
 
-/// The status changes of all stored results of a service before its own first change: results of one import may be
-/// between those of another.
+/// Derives the status changes from all stored results of a service before its first recorded change: results of one
+/// import may be between those of another.
 async fn derive(
     history: &History,
     imported: &ImportedService,

@@ -1,7 +1,8 @@
-//! Stores when this process listens for pings, so that a later one, or another node, knows when no process did.
+//! Stores when this process listens for pings, so that a later process, or another node, knows when no process
+//! listened.
 //!
-//! `engine::listening` defines listening; it is ticked from here once a second. A process that is killed has listened
-//! until its last mark, at most `KEEP_EVERY` before.
+//! `engine::listening` defines listening, and gets a tick from here every second. A killed process counts as having
+//! listened until its last mark, at most `KEEP_EVERY` before the kill.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::store::{Databases, MainError};
 
 /// The interval between two ticks.
 const TICK_EVERY: Duration = Duration::from_secs(1);
-/// The interval between two marks: short against the intervals of heartbeats.
+/// The interval between two marks; short compared to the intervals of heartbeats.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 /// Largest difference in milliseconds between two starts of one span; both clocks drift apart slowly.
 const SAME_MS: i64 = 1_000;
@@ -32,7 +33,7 @@ pub struct ListeningMarks {
 }
 
 impl ListeningMarks {
-    /// Marks of the process with this data folder.
+    /// Creates the marks of the process with this data folder.
     #[must_use]
     pub const fn new(databases: Databases, node: Id) -> Self {
         Self { databases, node, present: Mutex::new(None) }
@@ -58,7 +59,7 @@ impl ListeningMarks {
         }
     }
 
-    /// Stores the length of the last span: the process does not listen any more.
+    /// Stores the length of the last span, when the process stops listening.
     pub async fn keep_last(&self, span: Option<ListeningSpan>) {
         let Some(span) = span else { return };
         if let Err(error) = self.keep(span).await {

@@ -8,7 +8,7 @@
 //! - [`fence`]: refuses facts of services that other nodes have taken over.
 //! - [`import`]: results of other tools.
 //! - [`gap_filling`]: results that arrive late turn a no-data period into measured time.
-//! - [`spool`]: facts on disk that exceed the memory limit while the database is away.
+//! - [`spool`]: facts on disk, beyond the memory limit, while the database is unavailable.
 //! - [`upkeep`]: background work on the main database.
 //! - [`restore`]: from the stored services and their history back to running actors.
 //!

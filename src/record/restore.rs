@@ -1,8 +1,7 @@
-//! From the stored services and their history back to running actors.
+//! Restores running actors from the stored services and their history.
 //!
 //! Verdicts, rhythm and figures continue where an earlier process stopped; the time in between becomes a no-data
-//! period. If the history is away, services are monitored all the same, from scratch: checking does not depend on the
-//! past.
+//! period. If the history is unavailable, services are still checked, without their past.
 
 pub mod absences;
 mod answered_checks;
@@ -39,13 +38,13 @@ const AT_ONCE: usize = 32;
 /// The span before the last result, in milliseconds, of which all results are read in one query; others are looked
 /// up.
 const RECENT_MS: i64 = 900_000;
-/// The same for services that another node watched until a moment ago, before now.
+/// Span before now that is read for services that another node watched until a moment ago, in milliseconds.
 const HANDED_OVER_MS: i64 = 120_000;
 
 /// The past of all services, from the history.
 #[derive(Default)]
 struct RecordedPast {
-    /// False while the history is away.
+    /// False while the history is unavailable.
     is_known: bool,
     locations: LocationNumbers,
     /// Numbers of the locations that are known.
@@ -53,10 +52,10 @@ struct RecordedPast {
     /// The numbers of remote locations that are not known yet, but will be.
     absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
-    /// The span of which `votes` has all rows.
+    /// The span that `votes` covers completely.
     span: InclusiveSpan,
     statuses: HashMap<ServiceKey, StatusChange>,
-    /// Of services that went up and down lately.
+    /// Recent transitions of services that may be flapping.
     flapping: HashMap<ServiceKey, FlappingState>,
 }
 
@@ -114,7 +113,7 @@ pub async fn restore_partitions(
     each_service(router, Some(past), beginning).await
 }
 
-/// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
+/// Starts them while the history is unavailable, or still lacks waiting facts: services start without their past, and
 /// [`figures::restore_figures`] adds the earlier measurements.
 pub async fn restore_without_past(router: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     tracing::warn!("history unavailable; services start without earlier results, which are added later");

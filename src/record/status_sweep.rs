@@ -1,4 +1,4 @@
-//! From stored results to the status changes that the engine would have recorded, had it had them in time.
+//! Derives from stored results the status changes that the engine would have recorded if they had arrived in time.
 //!
 //! Pure: votes go in, oldest first, changes come out. The rule is the engine's own (`model::verdict`). Time without
 //! any result for longer than a result is fresh is no data, from the moment at which the next one would have been
@@ -19,7 +19,7 @@ pub(super) struct StatusSweep {
     last: Option<Timestamp>,
     status: MeasuredStatus,
     since: Option<Timestamp>,
-    /// The reason that its changes state.
+    /// The cause of the resulting changes.
     cause: ChangeCause,
     changes: Vec<StatusChange>,
 }
@@ -57,8 +57,8 @@ impl StatusSweep {
         }
     }
 
-    /// Returns the changes, when no more results come before `end`, from which on other changes are known: the
-    /// engine's own, or, at `now`, none yet.
+    /// Returns the changes before `end`, after which other changes are known: those of the engine, or none yet if `end`
+    /// is `now`.
     pub(super) fn finish(mut self, end: Option<Timestamp>, now: Timestamp) -> Vec<StatusChange> {
         match end {
             Some(end) => {

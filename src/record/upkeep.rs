@@ -8,8 +8,8 @@ use crate::clock::guard::ClockGuard;
 use crate::service_router::ownership::Ownership;
 use crate::store::{Databases, StoreError, events, idempotency_keys};
 
-/// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is
-/// due; among several nodes one does the work.
+/// Runs the due work at the interval `every`, until the future is dropped. While the wall clock is not trusted, no work
+/// is due; in a cluster only one node does it.
 pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Ownership, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

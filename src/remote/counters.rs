@@ -38,7 +38,7 @@ pub struct RemoteCounters {
     pub too_large: AtomicCounter,
     /// Requests of locations for all their definitions.
     pub deliveries: AtomicCounter,
-    /// Number of machines that became locations.
+    /// Number of machines enrolled as locations.
     pub enrolled: AtomicCounter,
     /// Batches on the bus that this node has not received yet.
     pub pending: AtomicU64,
@@ -58,18 +58,18 @@ impl RemoteCounters {
 
 impl MetricCollector for RemoteCounters {
     fn collect(&self, out: &mut Exposition) {
-        out.counter("remote_results_total", "Results taken from locations in other places.")
+        out.counter("remote_results_total", "Results received from remote locations.")
             .value(self.taken.get());
         let mut refused =
-            out.counter("remote_refused_total", "Results of locations in other places that were not taken.");
+            out.counter("remote_refused_total", "Results of remote locations that were rejected.");
         for reason in ResultRefusal::ALL {
             refused.labelled(&[("reason", reason.as_str())], self.refused(reason).get());
         }
         out.counter("remote_batches_total", "Batches of results that are stored and acknowledged.")
             .value(self.acknowledged.get());
-        out.counter("remote_redeliveries_total", "Batches of results that came again.")
+        out.counter("remote_redeliveries_total", "Batches of results that were redelivered.")
             .value(self.redelivered.get());
-        out.counter("remote_definitions_total", "Definitions written for locations, or taken away.")
+        out.counter("remote_definitions_total", "Definitions written or deleted for locations.")
             .value(self.distributed.get());
         out.counter(
             "remote_too_large_total",
@@ -78,11 +78,11 @@ impl MetricCollector for RemoteCounters {
         .value(self.too_large.get());
         out.counter("remote_deliveries_total", "Requests of locations for all their definitions.")
             .value(self.deliveries.get());
-        out.counter("remote_enrolments_total", "Machines that became locations.").value(self.enrolled.get());
-        out.gauge("remote_pending_batches", "Batches of results that the bus has, not taken yet.")
+        out.counter("remote_enrolments_total", "Machines enrolled as locations.").value(self.enrolled.get());
+        out.gauge("remote_pending_batches", "Batches of results that wait on the bus.")
             .value(self.pending.load(Ordering::Relaxed));
         let lag_ms = Duration::from_millis(self.lag_ms.load(Ordering::Relaxed));
-        out.gauge("remote_lag_seconds", "The time that the last batch took from the bus to the history.")
+        out.gauge("remote_lag_seconds", "Time from the bus to the history of the last batch.")
             .value(lag_ms.as_secs_f64());
     }
 }

@@ -78,7 +78,7 @@ struct BucketState {
     definition_keys: HashMap<ServiceKey, Vec<DefinitionKey>>,
 }
 
-/// A definition that was taken away.
+/// A deleted definition.
 struct RemovedDefinition {
     definition_key: DefinitionKey,
     revision: u64,
@@ -143,7 +143,7 @@ impl BucketState {
 enum DistributionProblem {
     #[error(transparent)]
     Store(#[from] MainError),
-    #[error("the bucket of definitions: {0}")]
+    #[error("definition bucket: {0}")]
     Bucket(String),
 }
 

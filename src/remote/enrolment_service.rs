@@ -79,7 +79,7 @@ impl EnrolmentService {
         };
         let EnrolmentRequest { user_key: user, sealing_key: sealing } = request;
         if !is_user_key(&user) || !sealing::is_public_key(&sealing) {
-            return BusReply::Refused("one of the keys is none".into());
+            return BusReply::Refused("one of the keys is not valid".into());
         }
         match self.try_enrol(enrolment, &LocationKeys { user, sealing }).await {
             Ok(answer) => answer,

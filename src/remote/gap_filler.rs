@@ -1,4 +1,4 @@
-//! Late results: once they are stored, the no-data periods that they cover become measured time.
+//! Turns no-data periods into measured time once late results that cover them are stored.
 //!
 //! Many arrive at once when a location reconnects, so a service waits until no more arrive, but for a limited time.
 

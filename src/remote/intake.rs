@@ -42,7 +42,7 @@ const RECEIVED_AT_ONCE: usize = 64;
 /// Maximum number of results in one transaction.
 const ROWS_PER_COMMIT: usize = 8_192;
 
-/// Takes results in. Cheap to clone.
+/// Receives results. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ResultIntake {
     /// Connection to the bus.

@@ -1,7 +1,7 @@
 //! Updates the registry with the stored remote locations, while services are watched.
 //!
 //! A location is part of the registry from its creation on, even before a machine has enrolled: it is offline then, as
-//! whenever it sends no reports. One that is taken out of use keeps its history, and gets no more requests.
+//! whenever it sends no reports. A disabled one keeps its history, and gets no more requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -71,7 +71,7 @@ impl PresenceListener {
     }
 }
 
-/// Parses a reason; one that only a newer version knows becomes the nearest known one.
+/// Parses a reason; one of a newer version becomes the nearest known one.
 fn reason(word: &str) -> Option<LocalFault> {
     Some(
         LocalFault::ALL

@@ -61,7 +61,7 @@ pub enum PeerRequest {
 pub struct ServiceRevision {
     /// Key and id of the service.
     pub service: ServiceAddress,
-    /// Its revision; its last one, if it is gone.
+    /// Its revision, or its last one if it was deleted.
     pub revision: i64,
 }
 

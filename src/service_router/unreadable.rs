@@ -30,7 +30,7 @@ impl UnreadableServices {
 
 impl MetricCollector for UnreadableServices {
     fn collect(&self, out: &mut Exposition) {
-        let help = "Services that are not watched because their rows cannot be read.";
+        let help = "Services that are not checked because their rows cannot be read.";
         out.gauge("services_unreadable", help).value(self.count() as u64);
     }
 }

@@ -196,7 +196,7 @@ fn from_row(row: Model) -> Result<AccessScope, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("access_scope", &row.id, &problem);
     Ok(AccessScope {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),

@@ -126,7 +126,7 @@ async fn within<T>(
 ) -> Result<T, DbErr> {
     let Some(limit) = limit else { return work.await };
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-        let silence = format!("the database has said nothing for {} s", limit.as_secs());
+        let silence = format!("the database has not answered for {} s", limit.as_secs());
         Err(DbErr::Conn(RuntimeErr::Internal(silence)))
     })
 }

@@ -184,7 +184,7 @@ pub(super) fn from_row(row: &Model) -> Result<Component, MainError> {
     let description = row.description.as_deref().map(TranslatedText::from_stored).transpose();
     Ok(Component {
         key,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         page: row.statuspage_id,
         parent: row.parent_id,
         service: row.service_id,

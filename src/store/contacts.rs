@@ -148,8 +148,7 @@ async fn named(
     let wanted = wanted.select_only().columns([Column::Id, Column::PublicId, Column::Name]);
     let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(&connection).await?;
     let read = |(key, id, name): (i64, String, String)| {
-        let id =
-            id.parse().map_err(|_| MainError::corrupt("contact", &key, &"its id has not the form of one"))?;
+        let id = id.parse().map_err(|_| MainError::corrupt("contact", &key, &"its id is malformed"))?;
         Ok(NamedContact { key, id, name })
     };
     rows.into_iter().map(read).collect()
@@ -183,7 +182,7 @@ fn from_row(row: Model) -> Result<Contact, MainError> {
     });
     Ok(Contact {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         zone: row.time_zone.parse().map_err(|_| corrupt("unknown time zone"))?,
         channels: channels

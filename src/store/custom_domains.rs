@@ -163,7 +163,7 @@ fn from_row(row: Model) -> Result<CustomDomain, MainError> {
         .map(|code| code.parse().map_err(|_| corrupt(format!("unknown error code {code}"))));
     Ok(CustomDomain {
         key,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed".into()))?,
         statuspage: row.statuspage_id,
         status: row.status.parse().map_err(|_| corrupt(format!("unknown status {}", row.status)))?,
         problem: problem.transpose()?,

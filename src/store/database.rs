@@ -62,7 +62,7 @@ impl Database {
 }
 
 impl Database<HistoryError> {
-    /// Connects to a history without migrating it; until that is done, it counts as away.
+    /// Connects to a history without migrating it; until it is migrated, it counts as unavailable.
     pub(in crate::store) async fn connect_unprepared(
         url: &str,
         limits: &StoreLimits,
@@ -140,7 +140,7 @@ impl<E: From<DbErr>> Database<E> {
     /// Starts a transaction that will write.
     ///
     /// # Errors
-    /// When the database is away or busy for longer than the configured wait, or its file has been removed.
+    /// When the database is unavailable or busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.require_prepared()?;
         self.require_in_place()?;
@@ -226,7 +226,7 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     pub(in crate::store) fn require_prepared(&self) -> Result<(), DbErr> {
-        let away = || DbErr::Conn(RuntimeErr::Internal("it has been away since the start".into()));
+        let away = || DbErr::Conn(RuntimeErr::Internal("it has been unavailable since the start".into()));
         if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 

@@ -33,7 +33,7 @@ impl Databases {
         Ok(databases)
     }
 
-    /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
+    /// The same, but the history on PostgreSQL may be unavailable: then [`Self::prepare_history`] must be called later.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Databases {
         let databases = Self::open_main(main_url, history_url, limits).await?;
         match databases.prepare_history().await {
             Err(error) if error.is_away() => {
-                tracing::error!(%error, "history database unavailable; checks run, and results wait");
+                tracing::error!(%error, "history database unavailable; checks continue, and results wait");
             }
             prepared => prepared?,
         }
@@ -81,7 +81,7 @@ impl Databases {
         Ok(Self { main, history })
     }
 
-    /// Brings the history up to date. Until that is done nothing can be written to it, and it counts as away.
+    /// Brings the history up to date. Until then nothing can be written to it, and it counts as unavailable.
     ///
     /// # Errors
     ///

@@ -244,7 +244,7 @@ fn from_row(row: Model) -> Result<EscalationPolicy, MainError> {
     let repeat = row.repeat_after_seconds.map(u32::try_from).transpose();
     Ok(EscalationPolicy {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         position: row.position,
         assignment: assignment

@@ -109,7 +109,7 @@ pub async fn concerned(
         let ids: HashMap<i64, String> = these.into_iter().collect();
         for (key, service) in links {
             let Some(id) = ids.get(&key) else { continue };
-            let corrupt = |_| MainError::corrupt("event", id, &"its id has not the form of one");
+            let corrupt = |_| MainError::corrupt("event", id, &"its id is malformed");
             found.push((id.parse().map_err(corrupt)?, service));
         }
     }
@@ -302,7 +302,7 @@ fn from_row(row: &Model) -> Result<StoredEvent, MainError> {
         organisation: row.organisation_id,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         act: row.act.parse().map_err(|_| corrupt("unknown act"))?,
-        subject: row.subject_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        subject: row.subject_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         services: keys(&row.services)?,
         former: keys(&row.former_services)?,
     })

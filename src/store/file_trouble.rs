@@ -86,7 +86,7 @@ impl FileTrouble {
         match self {
             Self::DiskFull => format!("the disk of {file} is full"),
             Self::Damaged => format!("{file} is damaged"),
-            Self::NoDatabase => format!("{file} is no database, or its beginning is damaged"),
+            Self::NoDatabase => format!("{file} is not a database, or its beginning is damaged"),
             Self::Locked => format!("{file} is locked by another program"),
             Self::ReadOnly => format!("{file} cannot be written"),
             Self::Closed => format!("{file} cannot be opened"),
@@ -101,10 +101,10 @@ impl FileTrouble {
             Self::DiskFull => "make room, then try again",
             Self::Damaged => "restore a backup, or repair a copy of the file with 'sqlite3 FILE .recover'",
             Self::NoDatabase => "restore a backup, or put the right file there",
-            Self::Locked => "end what works on it ('fuser -v FILE' shows it), then try again",
-            Self::ReadOnly => "run this as the user of the server, and look whether the disk is read-only",
+            Self::Locked => "stop the program that uses it ('fuser -v FILE' shows it), then try again",
+            Self::ReadOnly => "run this as the user of the server, and check whether the disk is read-only",
             Self::Closed => {
-                "run this as the user of the server, and look whether the file and its folder are there"
+                "run this as the user of the server, and check whether the file and its folder exist"
             }
             Self::DiskFails => "look at the log of the kernel (dmesg), and restore a backup on a sound disk",
         }

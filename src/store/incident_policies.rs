@@ -196,7 +196,7 @@ fn from_row(row: Model, tags: &HashMap<i64, PolicyTag>) -> Result<IncidentPolicy
     };
     Ok(IncidentPolicy {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         position: row.position,
         name: row.name,

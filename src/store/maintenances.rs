@@ -113,14 +113,14 @@ fn from_row(row: &Model) -> Result<Maintenance, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance", &row.id, &problem);
     let created_by = match (&row.created_by_id, &row.created_by_name) {
         (Some(id), Some(name)) => Some(AnnouncementAuthor {
-            id: id.parse().map_err(|_| corrupt("the id of its creator has not the form of one"))?,
+            id: id.parse().map_err(|_| corrupt("the id of its creator is malformed"))?,
             name: name.clone(),
         }),
         _ => None,
     };
     Ok(Maintenance {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         title: TranslatedText::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,

@@ -1,9 +1,9 @@
 //! Reads and writes everything that is stored: sea-orm functions, one file a resource, on any connection or
 //! transaction.
 //!
-//! Two databases, so that one can be away without the other: main (organisations, tokens, services) and history
-//! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main
-//! database is scoped by organisation. No rule is decided here.
+//! Two databases, so that one can fail without the other: main (organisations, tokens, services) and history
+//! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main database is
+//! scoped by organisation. No rule is decided here.
 //!
 //! Functions fail with [`MainError`], [`HistoryError`] or [`StoreError`] when the database does, or when a row
 //! has contents that this version cannot read. Sections `# Errors` say only what is special.

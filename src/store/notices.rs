@@ -103,7 +103,7 @@ fn from_row(row: &Model) -> Result<Notice, MainError> {
     };
     Ok(Notice {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         trouble: NoticeCondition {
             source,
             severity: row.severity.parse().map_err(|_| corrupt("unknown severity"))?,

@@ -102,8 +102,7 @@ pub async fn keys(
 ) -> Result<HashMap<Id, i64>, MainError> {
     let wanted = of_organisation(organisation).select_only().column(Column::PublicId).column(Column::Id);
     let rows: Vec<(String, i64)> = wanted.into_tuple().all(&connection).await?;
-    let corrupt =
-        |key: &i64| MainError::corrupt("notification_channel", key, &"its id has not the form of one");
+    let corrupt = |key: &i64| MainError::corrupt("notification_channel", key, &"its id is malformed");
     rows.into_iter().map(|(id, key)| Ok((id.parse().map_err(|_| corrupt(&key))?, key))).collect()
 }
 
@@ -258,11 +257,12 @@ fn from_row(row: Model) -> Result<NotificationChannel, MainError> {
     let routing: Option<StoredRouting> = serde_json::from_str(&row.routing).ok();
     Ok(NotificationChannel {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
         is_enabled: row.is_enabled,
-        settings: serde_json::from_str(&row.settings).map_err(|_| corrupt("its settings are no object"))?,
+        settings: serde_json::from_str(&row.settings)
+            .map_err(|_| corrupt("its settings are not an object"))?,
         routing: routing.and_then(from_stored).ok_or_else(|| corrupt("its routing cannot be read"))?,
         name: row.name,
         created_at: Timestamp::from_ms(row.created_at),

@@ -59,19 +59,19 @@ fn from_row(row: &Model) -> Result<Delivery, MainError> {
     let digest = row.digest_id.as_deref().map(str::parse).transpose();
     Ok(Delivery {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         channel: row.channel_id,
         contact: row.contact_id,
         message: serde_json::from_str(&row.message).map_err(|_| corrupt("its message cannot be read"))?,
         status: row.status.parse::<DeliveryStatus>().map_err(|_| corrupt("unknown status"))?,
-        tries: u32::try_from(row.tries).map_err(|_| corrupt("fewer than no tries"))?,
+        tries: u32::try_from(row.tries).map_err(|_| corrupt("negative number of tries"))?,
         created_at: Timestamp::from_ms(row.created_at),
         expires_at: Timestamp::from_ms(row.expires_at),
         due_at: row.due_at.map(Timestamp::from_ms),
         ended_at: row.ended_at.map(Timestamp::from_ms),
         hold: hold_of(row).ok_or_else(|| corrupt("unknown reason to wait"))?,
-        digest: digest.map_err(|_| corrupt("the id of its digest has not the form of one"))?,
+        digest: digest.map_err(|_| corrupt("the id of its digest is malformed"))?,
     })
 }
 

@@ -24,7 +24,7 @@ pub enum OpenError {
     #[error("SQLite {0} can corrupt its files; at least 3.51.3 is needed")]
     OldSqlite(String),
     /// An installation was being moved there, and that was cut off.
-    #[error("the promotion to {0} has not ended; run 'watchkeeper promote' again")]
+    #[error("the promotion to {0} is not complete; run 'watchkeeper promote' again")]
     Unfinished(String),
     /// The copy before a migration cannot be made.
     #[error("{0}")]

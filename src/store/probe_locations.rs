@@ -166,10 +166,10 @@ pub async fn list(connection: &dyn StoreConnection) -> Result<Vec<StoredLocation
 
 fn from_row(row: Model) -> Result<StoredLocation, MainError> {
     let corrupt = |what: &'static str| MainError::corrupt("probe_location", &row.code, &what);
-    let code = row.code.parse().map_err(|_| corrupt("its code has not the form of one"))?;
+    let code = row.code.parse().map_err(|_| corrupt("its code is malformed"))?;
     let enrolment = match (&row.enrolment, row.enrolment_expires_at) {
         (Some(id), Some(expires_at)) => {
-            let id = id.parse().map_err(|_| corrupt("its enrolment has not the form of an id"))?;
+            let id = id.parse().map_err(|_| corrupt("its enrolment is malformed"))?;
             Some(Enrolment { id, expires_at: Timestamp::from_ms(expires_at) })
         }
         _ => None,

@@ -227,7 +227,7 @@ fn from_row(row: Model) -> Result<Service, MainError> {
     let settings = settings::from_columns(&row).map_err(corrupt)?;
     Ok(Service {
         key,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed".into()))?,
         organisation: row.organisation_id,
         check_type: row
             .check_type

@@ -178,9 +178,9 @@ fn from_row(row: Model, subjects: &SlaSubjects) -> Result<SlaTarget, MainError> 
     };
     Ok(SlaTarget {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
-        subject: subject.ok_or_else(|| corrupt("what it is about is not there"))?,
+        subject: subject.ok_or_else(|| corrupt("its service or tag is missing"))?,
         terms,
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),

@@ -107,7 +107,7 @@ fn to_row(fact: &SubscriberFact) -> ActiveModel {
 
 fn from_row(row: &Model, pages: Vec<i64>) -> Result<SubscriberFact, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("subscriber_fact", &row.id, &problem);
-    let id = |text: &str| text.parse::<Id>().map_err(|_| corrupt("an id that has not the form of one"));
+    let id = |text: &str| text.parse::<Id>().map_err(|_| corrupt("an id is malformed"));
     let entry = row.entry.as_deref().map(id).transpose()?;
     let subject = match (row.incident_id, row.maintenance_id, entry, row.window_start) {
         (Some(incident), None, Some(entry), None) => FactSubject::Incident { incident, entry },
@@ -115,7 +115,7 @@ fn from_row(row: &Model, pages: Vec<i64>) -> Result<SubscriberFact, MainError> {
         (None, Some(maintenance), None, Some(start)) => {
             FactSubject::Reminder { maintenance, start: Timestamp::from_ms(start) }
         }
-        _ => return Err(corrupt("it is about nothing, or about too much")),
+        _ => return Err(corrupt("it has no subject, or more than one")),
     };
     let text = |stored: &str| TranslatedText::from_stored(stored).map_err(|_| corrupt("unreadable text"));
     Ok(SubscriberFact {

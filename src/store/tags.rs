@@ -331,7 +331,7 @@ fn from_row(row: Model) -> Result<Tag, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("tag", &row.id, &problem);
     Ok(Tag {
         row: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         name: TagName::new(&row.key, Some(&row.value)).map_err(|_| corrupt("its name cannot be read"))?,
         source: row.source.parse().map_err(|_| corrupt("unknown source"))?,

@@ -318,7 +318,7 @@ impl WriterSlot {
             match outcome.get() {
                 Some(Ok(())) => Ok(()),
                 Some(Err(reason)) => Err(DbErr::Exec(reason.clone())),
-                None => Err(DbErr::Custom("the commit that this write shared was cut off".into())),
+                None => Err(DbErr::Custom("the shared commit of this write was interrupted".into())),
             }
         });
         committed.await.map_err(|error| DbErr::Custom(error.to_string()))?

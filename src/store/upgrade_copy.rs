@@ -45,7 +45,7 @@ pub(in crate::store) async fn keep_copy(
     let unfinished = with_ending(file, "before.unfinished");
     let failed = |problem: String| {
         format!(
-            "the copy {} before the upgrade cannot be made: {problem}; make room, and start again",
+            "cannot create the copy {} before the upgrade: {problem}; make room, and start again",
             copy.display()
         )
     };

@@ -264,7 +264,7 @@ impl MetricCollector for Supervisor {
             state.panics
         });
         count(
-            &mut out.counter("actors_frozen_total", "Actors given up because they did not answer."),
+            &mut out.counter("actors_frozen_total", "Actors replaced because they did not answer."),
             |state| state.frozen,
         );
         let mut waiting =

@@ -233,7 +233,7 @@ fn an_archive_of_another_kind_is_not_written(#[values("x.tar.gz", "x.tgz", "x.zi
     assert!(!Path::new(&backup).exists());
     std::fs::write(&backup, "").unwrap();
     let verified = refused(&Server::shared(), &["verify", &backup]);
-    assert!(verified.contains("is no backup: one is a folder, or a file"), "{verified}");
+    assert!(verified.contains("is not a backup: a backup is a folder, or a file"), "{verified}");
 }
 
 /// A backup may be on a medium that cannot be written: it is unpacked elsewhere, and nothing is left there. Errors name the
@@ -399,7 +399,7 @@ async fn a_backup_is_made_over_the_network() {
         output.status.success().then(|| text(&output.stdout).to_owned())
     })
     .await;
-    assert!(said.contains("has made the backup watchkeeper-"), "{said}");
+    assert!(said.contains("has created the backup watchkeeper-"), "{said}");
     let listed = operator.get("/v1/engine/backups").expect(200).data();
     let listed = listed.as_array().unwrap();
     assert!(listed.len() == 2 && listed.iter().all(|one| one["state"] == "complete"), "{listed:?}");

@@ -82,7 +82,10 @@ async fn a_file_locked_by_another_program_is_named() {
     }
     for command in [&["org", "list"][..], &CREATE_TOKEN] {
         let said = output_text(&server.command(command));
-        assert!(said.contains("main.db is locked by another program: end what works on it"), "{said}");
+        assert!(
+            said.contains("main.db is locked by another program: stop the program that uses it"),
+            "{said}"
+        );
     }
     holder.close().await.unwrap();
     assert!(server.command(&CREATE_TOKEN).status.success());

@@ -138,12 +138,12 @@ fn a_running_server_is_reported_as_ready() {
 
 /// The folder is mistyped, or that of a second installation, and the address is that of the first one.
 #[test]
-fn the_server_of_another_installation_is_told_apart() {
+fn the_server_of_another_installation_is_recognised() {
     let (server, other) = (Server::shared(), Server::embedded("", &[]));
     let address = server.base().replace("http://", "");
     let place = tempfile::tempdir().unwrap();
     let mistyped = place.path().join("dta");
-    for (folder, reason) in [(mistyped, "there is none in"), (other.data(), "runs elsewhere")] {
+    for (folder, reason) in [(mistyped, "there is none in"), (other.data(), "runs at another address")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
         command.args(["doctor", "--json", "--listen", &address, "--data-dir"]).arg(&folder);
         let output = command.current_dir(place.path()).output().unwrap();
@@ -256,7 +256,10 @@ fn mail_servers_of_channels_are_contacted() {
     let (mut verdicts, said) = found(&output, "mail server");
     verdicts.sort();
     assert_eq!(verdicts, ["fine", "problem"], "{said}");
-    assert!(said.contains(&format!("127.0.0.1:{} refuses or is none: 554 no", refusing.port())), "{said}");
+    assert!(
+        said.contains(&format!("127.0.0.1:{} refuses, or is not a mail server: 554 no", refusing.port())),
+        "{said}"
+    );
 }
 
 /// The clock of the server at the public address is read from its response.

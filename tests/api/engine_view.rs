@@ -1,5 +1,5 @@
 //! `GET /v1/engine`: how the process is doing, for operators alone. Its permission is none of contract 2.1: a token
-//! has it only when it was made with it by name.
+//! has it only when it was created with this permission by name.
 
 use std::path::Path;
 

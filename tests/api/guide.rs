@@ -17,7 +17,8 @@ use crate::support::server::binary;
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 const PROGRAMS: [&str; 6] = ["bash", "curl", "jq", "openssl", "python3", "tar"];
 /// What a page says whose commands need those of the README before them.
-const GOES_ON: &str = "The commands go on from the [five minutes](../README.md#five-minutes) of the README";
+const GOES_ON: &str =
+    "The commands continue from the [five minutes](../README.md#five-minutes) of the README";
 /// Ports that pages name; each is replaced by a free one. The first is that of the server.
 const PORTS: [&str; 5] = ["8080", "8000", "8443", "9099", "2525"];
 

@@ -180,7 +180,7 @@ async fn a_bad_line_ends_the_import_or_is_skipped() {
         ("Twice,fra,{at},up", "service: several are called 'Twice'; use the id of one"),
         ("Plain,fra,{at},up", "service: 'Plain' is not configured; give it settings first"),
         (",fra,{at},up", "service is missing"),
-        ("Shop,FRA,{at},up", "location: 'FRA' is no location code"),
+        ("Shop,FRA,{at},up", "location: 'FRA' is not a location code"),
         ("Shop,push,{at},up", "location = 'push' is not allowed"),
         ("Shop,fra,7289654300000,up", "it must be in the past"),
         ("Shop,fra,noon,up", "time = 'noon' is not allowed; it must be RFC 3339"),

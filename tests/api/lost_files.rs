@@ -221,7 +221,7 @@ async fn a_server_notices_that_its_files_are_gone() {
 
 /// The second organisation makes the egress policy a decision, without which no server starts.
 #[tokio::test]
-async fn a_missing_egress_policy_is_said_before_the_next_start() {
+async fn a_missing_egress_policy_is_reported_before_the_next_start() {
     let mut server = Server::embedded("", &[]);
     server.unset("WATCHKEEPER_EGRESS");
     server.terminate().await;

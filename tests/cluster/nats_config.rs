@@ -27,7 +27,7 @@ async fn a_second_node_connects_to_the_server_of_the_first_run() {
     let port = nats::free_port();
     let listen = format!("127.0.0.1:{port}");
     let first = output_text(&nats_config(&folder, &["--node", "a", "--listen", &listen]));
-    assert!(first.contains("who has it is node a (new)"), "{first}");
+    assert!(first.contains("anyone who has it can act as node a (new)"), "{first}");
     let _server = NatsServer::start(program, &folder.join("nats-server.conf"), port).await;
     let before = std::fs::read_to_string(folder.join("nodes/a.creds")).unwrap();
     let second = output_text(&nats_config(&folder, &["--node", "b"]));

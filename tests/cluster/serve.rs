@@ -76,7 +76,7 @@ async fn a_server_joins_the_bus_and_shows_its_connection() {
     let lost = || std::future::ready(server.metric("watchkeeper_bus_connected") == Some(0));
     until("the server notices", lost).await;
     let ready = server.get("/readyz").unwrap();
-    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("the NATS server is away"), "{ready}");
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("the NATS server is unavailable"), "{ready}");
     bus.server.resume().await;
     until("it is connected again", connected).await;
     assert!(!server.get("/readyz").unwrap().contains("warnings"));

@@ -49,7 +49,7 @@ async fn endless(head: &'static str, piece: &'static str) -> Server {
 #[case::a_declared_length_that_matters(LONG, "x", "body", "not_contains", json!("y"), LATE)]
 #[case::a_stalled_declared_length(LONG, "", "body", "not_contains", json!("y"), LATE)]
 #[tokio::test]
-async fn an_endless_response_is_judged(
+async fn an_endless_response_has_a_result(
     #[case] head: &'static str,
     #[case] piece: &'static str,
     #[case] field: &str,

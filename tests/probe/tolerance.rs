@@ -222,7 +222,7 @@ async fn an_undecided_condition_is_reported() {
         (
             "contains",
             "lost",
-            "The body is longer than what is read of it; not to be decided: body contains the configured text",
+            "The body is longer than the part that is read; this condition cannot be decided: body contains the configured text",
         ),
     ] {
         let config = json!({ "conditions": [condition("body", operator, &json!(word))] });

@@ -123,9 +123,9 @@ async fn failing_messages_delay_no_other_message() {
     }
 }
 
-/// A digest to a list that refuses it delays no page.
+/// A digest that its receiver refuses does not delay an alert.
 #[tokio::test]
-async fn a_digest_that_is_refused_delays_no_page() {
+async fn a_refused_digest_delays_no_alert() {
     let server = Server::start();
     let client = server.client();
     let end = |text: &str| {
@@ -291,7 +291,7 @@ async fn a_service_that_cannot_be_read_stops_no_other() {
     eventually("it is watched", || (client.get(&path).expect(200).data()["status"] == "up").then_some(()))
         .await;
     let ready = client.get("/readyz").expect(200).json();
-    let warning = "services that are not watched because their rows in the database cannot be read: 1; the log names them";
+    let warning = "services that are not checked because their rows in the database cannot be read: 1; the log names them";
     assert_eq!(ready["warnings"][0], warning, "{ready}");
     let metrics = client.get("/metrics").expect(200).body;
     assert!(metrics.contains("\nwatchkeeper_services_unreadable 1\n"), "{metrics}");

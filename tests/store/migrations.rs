@@ -142,7 +142,7 @@ async fn a_database_of_a_newer_version_is_refused(
 
 /// Columns: the bytes that are overwritten, what is said of the file.
 #[rstest]
-#[case::no_database(0..100, "is no database, or its beginning is damaged: restore a backup")]
+#[case::no_database(0..100, "is not a database, or its beginning is damaged: restore a backup")]
 #[case::a_broken_database(4_096..65_536, "is damaged: restore a backup")]
 #[tokio::test]
 async fn a_damaged_file_is_named(#[case] broken: Range<usize>, #[case] said: &str) {

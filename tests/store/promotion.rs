@@ -226,7 +226,7 @@ async fn a_concurrent_write_is_detected() {
     stored_organisation(&store, "late").await;
     promotion.verify(&mut target, &mut |_, _| {}).await.unwrap();
     let refused = promotion.finish(&mut target).await.unwrap_err().to_string();
-    assert!(refused.contains("written to the embedded installation meanwhile"), "{refused}");
+    assert!(refused.contains("the embedded installation was changed during the promotion"), "{refused}");
 }
 
 /// A promotion that read the state before another one ended does not restart on a database in use.
@@ -246,7 +246,7 @@ async fn a_promotion_with_outdated_state_deletes_nothing() {
     let refused = late.copy(&mut late_target, &mut |_, _| {}).await.map_err(|error| error.to_string());
     let database = sea_orm::Database::connect(&place.main_url).await.unwrap();
     assert_eq!(texts(&database, "SELECT name FROM service WHERE id = 1").await, ["since"]);
-    assert!(refused.unwrap_err().ends_with("has ended meanwhile"));
+    assert!(refused.unwrap_err().ends_with("has completed in the meantime"));
     database.close().await.unwrap();
 }
 
@@ -304,7 +304,7 @@ async fn a_write_at_the_end_is_detected() {
     };
     let (finished, ()) = tokio::join!(promotion.finish(&mut target), written);
     let refused = finished.unwrap_err().to_string();
-    assert!(refused.contains("written to the embedded installation meanwhile"), "{refused}");
+    assert!(refused.contains("the embedded installation was changed during the promotion"), "{refused}");
     holder.close().await.unwrap();
 }
 

@@ -233,7 +233,7 @@ fn parameters_have_names_of_their_own() {
 }
 
 #[test]
-fn every_counted_item_is_found() {
+fn the_name_check_finds_every_kind_of_item() {
     let text = "
         /// What it holds.
         /// And more.

@@ -170,7 +170,7 @@ impl IngestPipeline {
         self.recorder.send(DrainRequest).await.context("the recorder has stopped")?;
         let (fleet, made) = making.await.context("the fleet panicked")??;
         if self.recorded.acked.load(Ordering::Relaxed) - acked_before < results {
-            bail!("results were lost: the history database is too slow or away");
+            bail!("results were lost: the history database is too slow or unavailable");
         }
         let cpu = usage::cpu()?.saturating_sub(cpu).saturating_sub(made);
         Ok((fleet, IngestCost { results, elapsed: started.elapsed(), cpu }))
@@ -280,7 +280,7 @@ impl CompactionSchedule {
 async fn compact(compactor: &Addr<Compactor>, clock: &Clock, now: Timestamp) -> anyhow::Result<()> {
     clock.pass(now.ms_since(clock.now()));
     if !compactor.send(CompactNow).await.context("the compactor has stopped")? {
-        bail!("the compactor could not do its work; what it said stands above");
+        bail!("the compactor failed; see its output above");
     }
     Ok(())
 }

@@ -131,7 +131,7 @@ const BESIDE_JSON_BYTES: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionProblem {
     /// The text is no definition.
-    #[error("this is no definition")]
+    #[error("not a service definition")]
     Form,
     /// The definition cannot be opened.
     #[error(transparent)]

@@ -31,7 +31,7 @@ struct JoinTokenContent {
 
 /// The text is no join token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no join token; watchkeeper location create prints one, which begins with {HEAD}")]
+#[error("not a join token; watchkeeper location create prints one, which begins with {HEAD}")]
 pub struct JoinTokenError;
 
 impl JoinToken {

@@ -210,7 +210,7 @@ impl From<ServiceSnapshot> for SnapshotText {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerTextError {
     /// A verdict that this version does not know.
-    #[error("'{0}' is no verdict")]
+    #[error("'{0}' is not a verdict")]
     UnknownVerdict(String),
     /// The bytes are no results.
     #[error("the results cannot be read")]

@@ -43,7 +43,7 @@ pub struct BatchMessage {
 
 /// The bytes are no batch of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no batch of results")]
+#[error("not a batch of results")]
 pub struct ResultBatchError;
 
 impl ResultBatch {

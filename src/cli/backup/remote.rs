@@ -63,7 +63,7 @@ impl RemoteServer<'_> {
         }
         let size = bytes.map_or_else(String::new, |bytes| format!(", {}", HumanBytes(bytes)));
         say(&format!(
-            "{} has made the backup {} in its backup.folder{size}. The secret key is not in it: keep it elsewhere.",
+            "{} has created the backup {} in its backup.folder{size}. The secret key is not in it: keep it elsewhere.",
             authority(self.url),
             printable(&name),
         ));

@@ -35,7 +35,7 @@ pub(super) struct ImportChunk {
 /// Settings for making results from lines.
 pub(super) struct ChunkPacker<'a> {
     pub(super) directory: &'a ServiceDirectory,
-    /// Location of lines that name none.
+    /// Location of lines without one.
     pub(super) location: Option<LocationCode>,
     pub(super) format: ImportFormat,
     pub(super) ignores_unknown: bool,

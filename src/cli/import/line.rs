@@ -218,7 +218,7 @@ mod tests {
 
     #[rstest]
     #[case("location=", "location is missing")]
-    #[case("location=Frankfurt am Main", "location: 'Frankfurt am Main' is no location code")]
+    #[case("location=Frankfurt am Main", "location: 'Frankfurt am Main' is not a location code")]
     #[case("time=", "time is missing")]
     #[case("time=yesterday", "time = 'yesterday' is not allowed; it must be RFC 3339")]
     #[case("time=-1", "time = '-1' is not allowed")]

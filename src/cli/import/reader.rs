@@ -140,7 +140,7 @@ fn skip_line(file: &mut impl BufRead) -> io::Result<u64> {
 }
 
 fn json_fields(text: &[u8], ignores_unknown: bool) -> Result<LineFields<'static>, String> {
-    let value: Value = serde_json::from_slice(text).map_err(|error| format!("this is no JSON: {error}"))?;
+    let value: Value = serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))?;
     let Value::Object(object) = value else { return Err("a line must be a JSON object".into()) };
     let mut fields = LineFields::default();
     for (name, value) in object {
@@ -243,7 +243,7 @@ mod tests {
     #[case("{\"timings\":{\"x\":1}}", "'x' is not known; allowed: service")]
     #[case("{\"colour\":1}", "'colour' is not known; allowed: service")]
     #[case("[]", "a line must be a JSON object")]
-    #[case("{", "this is no JSON: EOF")]
+    #[case("{", "not valid JSON: EOF")]
     fn a_json_line_is_an_object(#[case] text: &str, #[case] expected: &str) {
         let text = format!("\n{text}\n");
         let seen = lines(ImportFormat::JsonLines, &text, false).unwrap();

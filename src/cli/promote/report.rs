@@ -35,7 +35,7 @@ pub(super) fn already_there(as_json: bool) -> String {
     if as_json {
         json!({ "dry_run": false, "tables": [], "rows": 0, "already_there": true }).to_string()
     } else {
-        "This installation is there already; nothing was moved.".into()
+        "This installation was moved already; nothing was done.".into()
     }
 }
 
@@ -88,7 +88,7 @@ impl DryRunReport<'_> {
         if self.obstacles.is_empty() {
             text += "The promotion is possible. This was a dry run: nothing was written.\n";
         } else {
-            text += "In the way:\n";
+            text += "Obstacles:\n";
             self.obstacles.iter().for_each(|obstacle| text += &format!("- {obstacle}\n"));
         }
         text

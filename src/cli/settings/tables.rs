@@ -8,7 +8,7 @@ use serde::Serialize;
 // `[probe]`.
 #[derive(Args, Serialize)]
 pub(super) struct ProbeFlags {
-    /// Name servers of every resolution and of DNS checks [default: the system's]
+    /// Name servers for all look-ups and for DNS checks [default: the system's]
     #[arg(
         id = "probe.dns_servers",
         long = "probe-dns-servers",
@@ -24,8 +24,8 @@ pub(super) struct ProbeFlags {
         value_name = "FILE"
     )]
     ca_file: Option<String>,
-    /// Hosts that are pinged, or with a port connected to: when none of those that have answered before answers any more, the
-    /// location is impaired, and its failing checks are no data; `none` switches that off [default: the name servers and
+    /// Hosts that are pinged, or connected to if a port is given: when none of those that answered before answers any more,
+    /// the location is impaired, and its failing checks are no data; `none` disables this [default: the name servers and
     /// gateways of the system, without those on this machine]
     #[arg(
         id = "probe.reference_targets",
@@ -39,7 +39,7 @@ pub(super) struct ProbeFlags {
 // `[database]`.
 #[derive(Args, Serialize)]
 pub(super) struct DatabaseFlags {
-    /// Seconds that a statement may wait for a connection, and on SQLite for its turn to write; then a request is answered 503
+    /// Seconds that a statement waits for a connection, on SQLite also for the writer; then the request fails with 503
     #[arg(
         id = "database.acquire_timeout_seconds",
         long = "database-acquire-timeout-seconds",
@@ -47,7 +47,7 @@ pub(super) struct DatabaseFlags {
         value_name = "N"
     )]
     acquire_timeout_seconds: Option<String>,
-    /// Seconds that a statement may wait for a lock of PostgreSQL; then it ends, and a request is answered 503
+    /// Seconds that a statement waits for a lock of PostgreSQL; then the request fails with 503
     #[arg(
         id = "database.lock_timeout_seconds",
         long = "database-lock-timeout-seconds",
@@ -55,8 +55,7 @@ pub(super) struct DatabaseFlags {
         value_name = "N"
     )]
     lock_timeout_seconds: Option<String>,
-    /// Seconds that a statement on PostgreSQL may take, its waiting included; those of compaction and migrations may take
-    /// longer
+    /// Seconds that a statement on PostgreSQL may take, including waits; compaction and migrations may take longer
     #[arg(
         id = "database.statement_timeout_seconds",
         long = "database-statement-timeout-seconds",
@@ -69,7 +68,7 @@ pub(super) struct DatabaseFlags {
 // `[record]`.
 #[derive(Args, Serialize)]
 pub(super) struct RecordFlags {
-    /// Results in memory (about 100 bytes each) while the history database is away; then they go to the spool
+    /// Results held in memory (about 100 bytes each) while the history database is unavailable; further ones go to the spool
     #[arg(
         id = "record.waiting_results",
         long = "record-waiting-results",
@@ -77,7 +76,7 @@ pub(super) struct RecordFlags {
         value_name = "N"
     )]
     waiting_results: Option<String>,
-    /// Bytes of the spool in the data folder; then results are shed and counted
+    /// Maximum bytes of the spool in the data folder; further results are dropped and counted
     #[arg(
         id = "record.spool_max_bytes",
         long = "record-spool-max-bytes",
@@ -90,7 +89,7 @@ pub(super) struct RecordFlags {
 // `[events]`.
 #[derive(Args, Serialize)]
 pub(super) struct EventFlags {
-    /// Streams of events that one organisation may have open at a time
+    /// Event streams that one organisation may have open at a time
     #[arg(
         id = "events.listeners_per_organisation",
         long = "events-listeners-per-organisation",
@@ -98,7 +97,7 @@ pub(super) struct EventFlags {
         value_name = "N"
     )]
     listeners_per_organisation: Option<String>,
-    /// Streams of events that all organisations together may have open at a time
+    /// Event streams that all organisations together may have open at a time
     #[arg(
         id = "events.listeners",
         long = "events-listeners",
@@ -106,7 +105,7 @@ pub(super) struct EventFlags {
         value_name = "N"
     )]
     listeners: Option<String>,
-    /// Different filters, sights and languages that the streams of one organisation may have at a time
+    /// Different combinations of filter, visibility and language that the streams of one organisation may have
     #[arg(
         id = "events.audiences_per_organisation",
         long = "events-audiences-per-organisation",
@@ -119,7 +118,7 @@ pub(super) struct EventFlags {
 // `[backup]`.
 #[derive(Args, Serialize)]
 pub(super) struct BackupFlags {
-    /// Folder for backups by a running server, each in its own folder; embedded databases only [default: no backups]
+    /// Folder for scheduled backups of a running server, a subfolder for each; embedded databases only [default: no backups]
     #[arg(
         id = "backup.folder",
         long = "backup-folder",
@@ -127,7 +126,7 @@ pub(super) struct BackupFlags {
         value_name = "FOLDER"
     )]
     folder: Option<String>,
-    /// Time from one backup to the next, such as 30m, 24h or 7d
+    /// Time between backups, such as 30m, 24h or 7d
     #[arg(
         id = "backup.every",
         long = "backup-every",
@@ -135,7 +134,7 @@ pub(super) struct BackupFlags {
         value_name = "SPAN"
     )]
     every: Option<String>,
-    /// How many of these backups are kept; older ones are removed when a new one is whole
+    /// Number of these backups that are kept; older ones are deleted when a new one is complete
     #[arg(id = "backup.keep", long = "backup-keep", env = "WATCHKEEPER_BACKUP__KEEP", value_name = "N")]
     keep: Option<String>,
 }
@@ -152,7 +151,7 @@ pub(super) struct WatchdogFlags {
         value_name = "URL"
     )]
     ping_url: Option<String>,
-    /// Seconds between two of these pings
+    /// Seconds between these pings
     #[arg(
         id = "watchdog.ping_interval_seconds",
         long = "watchdog-ping-interval-seconds",
@@ -160,8 +159,8 @@ pub(super) struct WatchdogFlags {
         value_name = "N"
     )]
     ping_interval_seconds: Option<String>,
-    /// Seconds for which a location or this process must be in trouble before a notice tells it, and well before another one
-    /// says so
+    /// Seconds for which a location or this process must have problems before a notice is sent, and must work again before
+    /// the notice ends
     #[arg(
         id = "watchdog.notice_after_seconds",
         long = "watchdog-notice-after-seconds",
@@ -174,7 +173,7 @@ pub(super) struct WatchdogFlags {
 // `[compaction]`.
 #[derive(Args, Serialize)]
 pub(super) struct CompactionFlags {
-    /// Milliseconds between two looks for results to seal, merge or drop
+    /// Milliseconds between passes that seal, merge or drop results
     #[arg(
         id = "compaction.pass_ms",
         long = "compaction-pass-ms",
@@ -182,7 +181,7 @@ pub(super) struct CompactionFlags {
         value_name = "MS"
     )]
     pass_ms: Option<String>,
-    /// Results of 1/1024 of all services that are sealed before their hour is over
+    /// Number of results of 1/1024 of all services that are sealed before the end of their hour
     #[arg(
         id = "compaction.rows_per_bucket",
         long = "compaction-rows-per-bucket",
@@ -190,7 +189,7 @@ pub(super) struct CompactionFlags {
         value_name = "N"
     )]
     rows_per_bucket: Option<String>,
-    /// Milliseconds that a result is old at least when it is sealed
+    /// Minimum age in milliseconds of a result when it is sealed
     #[arg(
         id = "compaction.result_settle_ms",
         long = "compaction-result-settle-ms",
@@ -203,7 +202,7 @@ pub(super) struct CompactionFlags {
 // `[compat]`.
 #[derive(Args, Serialize)]
 pub(super) struct CompatFlags {
-    /// Text that stands for a stored secret in answers and requests
+    /// Text that replaces a stored secret in answers and requests
     #[arg(
         id = "compat.secret_placeholder",
         long = "compat-secret-placeholder",

@@ -73,7 +73,7 @@ fn locations(simulation: &SimulationReply) -> String {
 fn trust(simulation: &SimulationReply) -> String {
     let fidelity = &simulation.fidelity;
     let Some(agreement) = fidelity.agreement_percentage else {
-        return "Neither the record nor a replay knows anything of this time.".into();
+        return "Neither the record nor the replay has a status for this period.".into();
     };
     let differing = duration(fidelity.differing_seconds);
     format!(

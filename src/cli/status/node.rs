@@ -43,7 +43,7 @@ pub(super) async fn ask(url: &Url, token: &str) -> NodeReport {
         max_bytes: MAX_BYTES,
     };
     let asked = timeout(ANSWERS_WITHIN, exchange(url, token, question)).await;
-    let late = || anyhow!("nothing came within {} s", ANSWERS_WITHIN.as_secs());
+    let late = || anyhow!("no answer within {} s", ANSWERS_WITHIN.as_secs());
     let answer = match asked.unwrap_or_else(|_| Err(late())) {
         Ok((status, body)) => read(status, &body),
         Err(error) => Err(NodeFailure::Away(format!("does not answer: {error:#}"))),
@@ -61,17 +61,17 @@ fn read(status: StatusCode, body: &[u8]) -> Result<EngineReply, NodeFailure> {
         }
         StatusCode::FORBIDDEN => {
             return Err(NodeFailure::Refused(
-                "the token is missing the permission engine.view, which is no part of all; \
+                "the token is missing the permission engine.view, which is not part of all; \
                 watchkeeper token create --org ID --name operator --permissions engine.view makes one that has it",
             ));
         }
         StatusCode::TOO_MANY_REQUESTS => {
             return Err(NodeFailure::Away("is asked too often with this token (429)".into()));
         }
-        _ => return Err(NodeFailure::Away(format!("answers {status} instead of how it is"))),
+        _ => return Err(NodeFailure::Away(format!("answers {status} instead of its state"))),
     }
     let strange = |error: serde_json::Error| {
-        NodeFailure::Away(format!("answers what this version cannot read: {error}"))
+        NodeFailure::Away(format!("sends an answer that this version cannot read: {error}"))
     };
     let mut whole: Value = serde_json::from_slice(body).map_err(strange)?;
     let raw = whole["data"].take();

@@ -91,7 +91,7 @@ fn partitions(share: &OwnershipStatus, letters: &NodeLetters, colours: bool) -> 
         for number in node.numbers.iter().filter(|number| **number < PARTITIONS) {
             cells[*number] = (letter, colour);
         }
-        let state = if node.is_living { "" } else { ", does not live" };
+        let state = if node.is_living { "" } else { ", dead" };
         let text = format!("{letter} {} {}{state}", printable(&node.name), node.numbers.len());
         legend.push(paint(&text, colour, colours));
     }
@@ -197,14 +197,14 @@ fn troubles(answered: &[AnsweringNode<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in answered {
         if !one.engine.is_alive {
-            lines.push(format!("{}: the engine takes no commands", one.name()));
+            lines.push(format!("{}: the engine accepts no commands", one.name()));
         }
         let warnings = &one.engine.warnings;
         lines.extend(warnings.iter().map(|warning| format!("{}: {warning}", one.name())));
         for actor in one.engine.actors.iter().filter(|actor| actor.restarts > 0) {
             let times = if actor.restarts == 1 { "once".into() } else { format!("{} times", actor.restarts) };
             let why = actor.last_error.as_deref().unwrap_or("reason unknown");
-            lines.push(format!("{}: {} was started again {times}: {why}", one.name(), actor.name));
+            lines.push(format!("{}: {} was restarted {times}: {why}", one.name(), actor.name));
         }
     }
     lines

@@ -78,8 +78,8 @@ impl ShardFigures {
         Self { state: Mutex::new(state), sink, clock, limits, counters }
     }
 
-    /// Registers a watched service and the decisions of people about it. `known` is the status that the watch continues with,
-    /// if it started before this process.
+    /// Registers a watched service with its pause, maintenance and override. `known` is the status that the watch
+    /// continues with, if it started before this process.
     pub fn track(&self, definition: &WatchDefinition, known: Option<KnownStatus>) {
         let mut state = self.lock();
         let now = self.now(&mut state);

@@ -12,7 +12,7 @@ use crate::model::verdict::{LocationVote, Verdict};
 use crate::stats::rolling_stats::{DailyStats, RollingStats};
 use crate::stats::uptime::{ClassifiedSpan, UptimeClass, per_day};
 
-/// The decisions of people that affect how the time of a service counts.
+/// Pause, maintenance and override of a service: they decide how its time counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ManualDecision {
     /// True while a pause or planned maintenance excludes the time.
@@ -38,7 +38,8 @@ pub(super) struct LiveServiceState {
     changed_at: Option<Timestamp>,
     /// Recent status transitions and whether the service flaps; `None` for nearly all services.
     flapping: Option<Box<FlappingState>>,
-    /// True while it fails behind a service that is down, and until its next check after that: such time counts for nothing.
+    /// True while it fails behind a service that is down, and until its next check after that: this time is excluded
+    /// from the figures.
     is_unreachable: bool,
     /// Set while past figures have to be recomputed: the clock was set back, or late results have filled a no-data period.
     interim: Option<Box<InterimFigures>>,
@@ -69,7 +70,7 @@ pub struct LastKnownState {
 pub struct ServiceSnapshot {
     /// The verdict of the votes.
     pub verdict: Verdict,
-    /// True while it changes between up and down again and again.
+    /// True while it is flapping.
     pub is_flapping: bool,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
@@ -180,7 +181,7 @@ impl LiveServiceState {
         }
     }
 
-    /// Applies a decision of people; one of an older revision is ignored.
+    /// Applies a pause, maintenance or override; one of an older revision is ignored.
     pub(super) fn take_decision(&mut self, revision: i64, decision: ManualDecision, now: Timestamp) {
         if revision < self.revision {
             return;

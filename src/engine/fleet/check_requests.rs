@@ -1,4 +1,4 @@
-//! Immediate checks of services because of what happened to others, for example to those that they depend on.
+//! Immediate checks of services because of a change of another service, for example one that they depend on.
 
 use actix::{Context, Handler};
 

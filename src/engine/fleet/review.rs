@@ -5,7 +5,7 @@ use crate::engine::fleet::Fleet;
 use crate::engine::service::review::ReevaluateService;
 
 impl Fleet {
-    /// A service whose mailbox is full is judged at its next wake-up.
+    /// A service whose mailbox is full is evaluated again at its next wake-up.
     pub(super) fn review_locations(&self) {
         let Some(shard) = self.shards.first() else { return };
         if !shard.roster.review() {

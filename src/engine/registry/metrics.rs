@@ -56,25 +56,23 @@ fn collect_seen(known: &[Arc<RegisteredLocation>], out: &mut Exposition) {
             family.labelled(&[("location", code)], value(seen));
         }
     };
-    gauge("location_last_seen_seconds", "When a location elsewhere was last heard, since 1970.", |seen| {
-        seen.at.ms() as f64 / 1_000.0
-    });
-    gauge("location_clock_ahead_seconds", "How far the clock of a location elsewhere is ahead.", |seen| {
+    gauge(
+        "location_last_seen_seconds",
+        "Time of the last report of a remote location, since 1970.",
+        |seen| seen.at.ms() as f64 / 1_000.0,
+    );
+    gauge("location_clock_ahead_seconds", "How far the clock of a remote location is ahead.", |seen| {
         seen.clock_ahead_ms as f64 / 1_000.0
     });
-    gauge("location_lateness_seconds", "Lateness of 99 of 100 starts of a location elsewhere.", |seen| {
+    gauge("location_lateness_seconds", "Lateness of 99 of 100 starts at a remote location.", |seen| {
         seen.lateness_p99_us as f64 / 1_000_000.0
     });
-    gauge("location_missed_runs", "Runs of a location elsewhere that did not start.", |seen| {
-        seen.missed as f64
-    });
-    gauge("location_waiting_results", "Results in the memory of a location elsewhere.", |seen| {
+    gauge("location_missed_runs", "Runs of a remote location that did not start.", |seen| seen.missed as f64);
+    gauge("location_waiting_results", "Results in the memory of a remote location.", |seen| {
         seen.waiting as f64
     });
-    gauge("location_spool_bytes", "Bytes of results on the disk of a location elsewhere.", |seen| {
+    gauge("location_spool_bytes", "Bytes of results on the disk of a remote location.", |seen| {
         seen.spool_bytes as f64
     });
-    gauge("location_lost_results", "Results that a location elsewhere has given up.", |seen| {
-        seen.shed as f64
-    });
+    gauge("location_lost_results", "Results that a remote location has dropped.", |seen| seen.shed as f64);
 }

@@ -21,12 +21,12 @@ pub(super) struct RecentAttempts {
     blind_since: Mutex<Option<Instant>>,
     /// True if the location has become blind and its services are not notified yet.
     has_become_blind: AtomicBool,
-    /// True if its blindness is in the log.
+    /// True if its blindness was logged.
     is_logged: AtomicBool,
     born: Instant,
 }
 
-/// A location none of whose attempts measures.
+/// A location whose attempts all fail to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlindLocation {
     /// Start of the first attempt that could not measure; for a remote location, the time of its first report of it.

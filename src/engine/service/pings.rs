@@ -1,4 +1,4 @@
-//! Services that report themselves: pings reach the actor by message, and its one timer waits for the deadline.
+//! Heartbeat services: pings reach the actor as messages, and its one timer waits for the deadline.
 //!
 //! All decisions are made by `model::heartbeat`; no location takes part.
 

@@ -1,5 +1,5 @@
-//! A check that lasts long, because its target keeps silent or its answer has no end: before its time-out is over, the
-//! other locations check as well.
+//! A check that lasts long, because its target does not answer or its answer does not end: the other locations check
+//! before its time-out.
 
 use actix::{Context, Handler};
 

@@ -14,7 +14,7 @@ use crate::model::watch::{WatchEffect, WatchMemory, WatchState};
 /// The state machine of one service.
 #[derive(Debug, Default)]
 pub(in crate::engine) enum WatchMachine {
-    /// Paused, stated by hand, or not configured.
+    /// Paused, manual, or not configured.
     #[default]
     Idle,
     /// Checked by its locations.

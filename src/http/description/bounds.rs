@@ -49,7 +49,7 @@ fn of_services() -> Vec<DocumentedLimit> {
             ),
             "403; 402 `services_total`; 422 on `settings.config`, `depends_on`",
         ),
-        bound(&["POST /v1/engine/backups"], "the newest `backup.keep` backups, one made at a time", "409"),
+        bound(&["POST /v1/engine/backups"], "the newest `backup.keep` backups, one running at a time", "409"),
         bound(
             &[
                 "POST /v1/services/{id}/pause",
@@ -61,7 +61,7 @@ fn of_services() -> Vec<DocumentedLimit> {
                 "one state, one override with a reason of {} characters, one secret",
                 service::REASON_LENGTH.end()
             ),
-            "403 when `resume` finds no room in the plan; 422",
+            "403 when `resume` exceeds the plan; 422",
         ),
         bound(
             &[
@@ -123,7 +123,7 @@ fn of_incidents() -> Vec<DocumentedLimit> {
         ),
         bound(
             &["PATCH /v1/maintenance-series/{id}"],
-            "110 windows that wait, 100 within 30 days",
+            "110 future windows, 100 within 30 days",
             "422 on `recurrence.rrule`",
         ),
     ]
@@ -171,7 +171,11 @@ fn of_people() -> Vec<DocumentedLimit> {
             ),
             "402; 422 on `name`, `channel_ids`",
         ),
-        bound(&["POST /v1/contacts/{id}/calendar"], "one address of a calendar", "the one before is gone"),
+        bound(
+            &["POST /v1/contacts/{id}/calendar"],
+            "one address of a calendar",
+            "the earlier one is deleted",
+        ),
         bound(
             &["POST /v1/oncall/schedules", "PATCH /v1/oncall/schedules/{id}"],
             format!(
@@ -191,7 +195,7 @@ fn of_people() -> Vec<DocumentedLimit> {
                 "POST /v1/oncall/cover-requests",
             ],
             format!(
-                "{} of each kind, {} days each; those of the past are forgotten after 400 days",
+                "{} of each kind, {} days each; past ones are deleted after 400 days",
                 oncall::entry::ENTRIES_MAX,
                 oncall::entry::LENGTH_DAYS_MAX
             ),

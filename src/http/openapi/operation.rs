@@ -116,7 +116,7 @@ impl ApiOperation {
     /// Adds a query parameter with several values.
     pub(in crate::http) fn asks_list(mut self, name: &'static str, shape: ApiSchema, words: &str) -> Self {
         let words = format!(
-            "{words} Several values: `{name}=a,b` or `{name}[]=a&{name}[]=b`; of a plain repetition the last one counts."
+            "{words} Several values: `{name}=a,b` or `{name}[]=a&{name}[]=b`; if the parameter is repeated without brackets, the last value counts."
         );
         self.query.push(QueryParameter { name, words, shape, is_list: true });
         self

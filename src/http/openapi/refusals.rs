@@ -15,12 +15,12 @@ const REFUSALS: [Refusal; 13] = [
     (
         400,
         "Malformed",
-        "The body cannot be read, its content type is another one, or the Idempotency-Key has not the right form.",
+        "The body cannot be parsed, its content type is wrong, or the Idempotency-Key is malformed.",
         "Error",
         &[],
     ),
     (401, "Unauthorised", "No valid token.", "Error", &["WWW-Authenticate"]),
-    (402, "LimitReached", "A number of the plan is used up.", "PlanError", &[]),
+    (402, "LimitReached", "A limit of the plan is reached.", "PlanError", &[]),
     (
         403,
         "Forbidden",
@@ -40,8 +40,8 @@ const REFUSALS: [Refusal; 13] = [
         &["Retry-After?"],
     ),
     (413, "TooLarge", "The body is too large.", "Error", &[]),
-    (422, "Invalid", "Fields are wrong; `errors` names all of them.", "FieldErrors", &[]),
-    (429, "TooManyRequests", "The requests of this window are used up.", "Error", &["Retry-After"]),
+    (422, "Invalid", "Fields are invalid; `errors` lists all of them.", "FieldErrors", &[]),
+    (429, "TooManyRequests", "The rate limit of this window is reached.", "Error", &["Retry-After"]),
     (500, "InternalError", "An unexpected error; it is logged under the request id.", "Error", &[]),
     (
         503,
@@ -140,16 +140,16 @@ fn headers() -> [(&'static str, bool, ApiSchema, &'static str); 12] {
             "Retry-After-Or-Not",
             false,
             integer().at_least(1),
-            "Seconds after which trying again makes sense; absent when it does not.",
+            "Seconds after which to retry; absent when a retry does not help.",
         ),
         ("Location", true, url(), "The new resource."),
         ("Content-Language", true, string(), "The language of the texts."),
-        ("Vary", true, string(), "What the answer depends on."),
+        ("Vary", true, string(), "The request headers that the answer depends on."),
         (
             "Idempotent-Replayed",
             false,
             one_of(&["true"]),
-            "Present when this is the answer of an earlier request with the same Idempotency-Key. A long one is not kept: then it shows the resource as it is now, or its id alone when it is gone. That of a request that changes nothing is made again; when that is not possible any more, `data` is empty and `message` says so.",
+            "Present when this repeats the answer to an earlier request with the same Idempotency-Key. Long answers are not stored: the repeated one shows the present resource, or only its id if it was deleted. The answer to a request that changes nothing is computed again; if that is no longer possible, `data` is empty and `message` explains it.",
         ),
     ]
 }
@@ -160,7 +160,7 @@ fn schemas() -> Vec<(&'static str, ApiSchema)> {
     let upsell = || {
         object()
             .has("reason", one_of(&["feature", "limit"]))
-            .has("key", string().says("Which feature or number."))
+            .has("key", string().says("The feature or the limit."))
     };
     let number = || integer().at_least(0);
     let link = || url().nullable();
@@ -169,7 +169,7 @@ fn schemas() -> Vec<(&'static str, ApiSchema)> {
         (
             "FieldErrors",
             object()
-                .has("message", message().says("The first text, and how many more there are."))
+                .has("message", message().says("The first error text, and the number of the others."))
                 .has(
                     "errors",
                     map_of(list_of(string()).items(1, 100)).says("Field path to texts, such as `tags.2`."),
@@ -181,8 +181,8 @@ fn schemas() -> Vec<(&'static str, ApiSchema)> {
             object()
                 .has("message", message())
                 .has("upsell", upsell())
-                .has("limit", number().says("What the plan allows."))
-                .has("usage", number().says("What is in use."))
+                .has("limit", number().says("The limit of the plan."))
+                .has("usage", number().says("The present usage."))
                 .has("request_id", request_id()),
         ),
         (
@@ -190,8 +190,8 @@ fn schemas() -> Vec<(&'static str, ApiSchema)> {
             object()
                 .has("message", message())
                 .may_have("upsell", upsell())
-                .may_have("limit", number().says("What the plan allows."))
-                .may_have("usage", number().says("What is in use."))
+                .may_have("limit", number().says("The limit of the plan."))
+                .may_have("usage", number().says("The present usage."))
                 .has("request_id", request_id()),
         ),
         (

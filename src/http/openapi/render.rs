@@ -103,7 +103,7 @@ fn described(operation: &ApiOperation, access: Option<&AccessRule>) -> String {
             words.push(format!("`{parameter}=true` also needs {}.", quoted(permission.as_str())));
         }
         if access.is_closed_to_confined() {
-            words.push("Closed to tokens that are confined to an access scope.".to_owned());
+            words.push("Not available to tokens that are confined to an access scope.".to_owned());
         }
     }
     words.retain(|words| !words.is_empty());
@@ -183,7 +183,8 @@ fn parameters(operation: &ApiOperation, takes_key: bool) -> Vec<Parameter> {
         all.push(in_header("Idempotency-Key", key, "Makes the request safe to repeat for 24 hours."));
     }
     if operation.is_translated {
-        let words = "The languages that the reader understands; the organisation's default when none of them is there.";
+        let words =
+            "Languages of the reader; the organisation's default is used when none of them is available.";
         all.push(in_header("Accept-Language", string().example("de-AT, en;q=0.5"), words));
     }
     all
@@ -192,10 +193,11 @@ fn parameters(operation: &ApiOperation, takes_key: bool) -> Vec<Parameter> {
 fn in_path(name: &str) -> Parameter {
     let (shape, words): (ApiSchema, _) = match name {
         "secret" => (string().pattern("^[A-Za-z0-9_-]{43}$"), "The secret part of the ping address."),
-        "calendar" => {
-            (string().pattern(r"^[A-Za-z0-9_-]{43}\.ics$"), "The secret part of the address, and its ending.")
-        }
-        "kind" => (one_of(&["logo", "logo-dark", "favicon"]), "Which file."),
+        "calendar" => (
+            string().pattern(r"^[A-Za-z0-9_-]{43}\.ics$"),
+            "The secret part of the address, with its extension.",
+        ),
+        "kind" => (one_of(&["logo", "logo-dark", "favicon"]), "The kind of file."),
         _ => (id(), "An id of 21 characters."),
     };
     let parameter =
@@ -224,7 +226,7 @@ impl ApiOperation {
     pub(in crate::http) fn paged(self, default: u64) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let page = integer().at_least(1).default_value(1);
-        self.asks("page", page, "Which page; what cannot be read is the first one.").asks(
+        self.asks("page", page, "Number of the page; an invalid number means the first page.").asks(
             "per_page",
             integer().range(1, most).default_value(default),
             "Rows per page; clamped, never refused.",
@@ -234,7 +236,7 @@ impl ApiOperation {
     /// Adds `page` and `per_page` of a collection that is returned whole unless one of them is sent (contract 1.4).
     pub(in crate::http) fn paged_on_demand(self) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
-        let words = "Without it and `per_page` all rows come in one page.";
+        let words = "Without `page` and `per_page` all rows are on one page.";
         let page = self.asks("page", integer().at_least(1), words);
         page.asks("per_page", integer().range(1, most), "Rows per page, 15 when only `page` is sent.")
     }

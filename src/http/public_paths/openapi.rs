@@ -13,29 +13,29 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     let ready = object().has("status", one_of(&["ready", "not ready"])).has("databases", databases);
     let ready = ready.may_have("engine", one_of(&["away"]).says("Only when it does not answer.")).may_have(
         "warnings",
-        list_of(string()).says("Only when something is odd that keeps nobody from being served."),
+        list_of(string()).says("Only when there are problems that do not prevent the server from answering."),
     );
     let get = |path, id, summary| ApiOperation::new(HttpVerb::Get, path, id, summary);
     let alive = object().has("status", one_of(&["ok"]));
     let operations = vec![
-        get("/healthz", "healthz", "Is the process alive?").answers(
+        get("/healthz", "healthz", "Liveness check").answers(
             200,
-            "It is.",
+            "The process is alive.",
             alive,
             Some(json!({"status": "ok"})),
         ),
-        get("/readyz", "readyz", "Can it serve?")
+        get("/readyz", "readyz", "Readiness check")
             .says("The header `Watchkeeper-Node` has the fingerprint of the node's id, by which `watchkeeper doctor` recognises the server of a data folder.")
             .answers(200, "Databases and engine answer.", ready.clone(), None)
             .answers(503, "A database or the engine does not answer.", ready, None),
-        get("/metrics", "metrics", "The process's numbers").answers_with(
+        get("/metrics", "metrics", "Metrics of the process").answers_with(
             "text/plain",
             "Prometheus text format.",
             string(),
         ),
         get("/openapi.json", "openapi", "This document").answers(200, "OpenAPI 3.1.", object(), None),
-        get("/", "front", "What this is, and where to go").answers_with("text/html", "For people.", string()),
-        get("/docs", "docs", "This document as a page").answers_with("text/html", "For people.", string()),
+        get("/", "front", "Front page with links").answers_with("text/html", "An HTML page.", string()),
+        get("/docs", "docs", "This document as a page").answers_with("text/html", "An HTML page.", string()),
     ];
     ApiChapter {
         name: "Operation",
@@ -54,7 +54,7 @@ pub(in crate::http) fn calendars() -> ApiChapter {
     let operations = vec![show.refuses(&[404, 429, 500, 503])];
     ApiChapter {
         name: "Calendars",
-        about: "What calendar programs subscribe to.",
+        about: "iCalendar feeds for calendar programs.",
         schemas: Vec::new(),
         operations,
     }
@@ -74,5 +74,10 @@ pub(in crate::http) fn pings() -> ApiChapter {
         ping(HttpVerb::Get, "/ping/{secret}/fail", "ping_fail", "Report that a job has failed"),
         ping(HttpVerb::Post, "/ping/{secret}/fail", "ping_fail_by_post", "Report that a job has failed"),
     ];
-    ApiChapter { name: "Pings", about: "What watched jobs call.", schemas: Vec::new(), operations }
+    ApiChapter {
+        name: "Pings",
+        about: "Addresses that monitored jobs call.",
+        schemas: Vec::new(),
+        operations,
+    }
 }

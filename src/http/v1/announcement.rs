@@ -10,7 +10,7 @@ use crate::id::Id;
 use crate::model::announcement::{AnnouncementAuthor, TimelineEntry};
 use crate::model::translated_text::TranslatedText;
 
-/// The author of something, under its name at that time.
+/// The author of an entry, with its name at that time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Author)]
 pub(super) struct AuthorView<'a> {

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn creations_of_one_millisecond_follow_each_other() {
+    fn creations_in_one_millisecond_keep_their_order() {
         let (times, now) = (CreationTimes::default(), Timestamp::from_ms(5_000));
         let given: Vec<i64> = (0..3).map(|_| times.next(now).ms()).collect();
         assert_eq!(given, [5_000, 5_001, 5_002]);

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::http::openapi::shape::id;
 use crate::id::Id;
 
-/// Something by its id and its name.
+/// A reference by id and name.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Named)]
 pub(super) struct NamedView<'a> {

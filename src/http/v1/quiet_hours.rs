@@ -40,7 +40,7 @@ fn read_parts(members: &BodyFields<'_>) -> (Option<BusinessHours>, Severity) {
     (hours, except_from.unwrap_or(Severity::Critical))
 }
 
-/// Hours in which only what is bad is told.
+/// Hours in which only severe messages are sent.
 #[derive(Serialize, ToSchema)]
 pub(super) struct QuietHoursView {
     hours: Vec<HoursView>,
@@ -59,7 +59,7 @@ impl QuietHoursView {
     }
 }
 
-/// Hours in which a contact is told only what is bad, by its own clocks.
+/// Hours, in the contact's time zone, in which it is notified only of severe events.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OwnQuietHoursView {
     hours: Vec<HoursView>,
@@ -85,7 +85,7 @@ pub(super) fn own_quiet_hours() -> ApiSchema {
 
 /// Quiet hours, or null.
 pub(super) fn quiet_hours() -> ApiSchema {
-    let words = "What is less severe than `except_from` waits in these hours, by the clocks of `time_zone`, and comes when they end; null: nothing waits.";
+    let words = "In these hours, in the local time of `time_zone`, messages less severe than `except_from` are held until the hours end; null: none is held.";
     object()
         .has("hours", weekly_hours())
         .has("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))

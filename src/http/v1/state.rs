@@ -60,7 +60,7 @@ pub struct AppState {
     pub compiler: DefinitionCompiler,
     /// Notifies the owners of services about stored changes.
     pub router: ServiceRouter,
-    /// Sends messages to people.
+    /// Sends messages to notification channels.
     pub carrier: MessageSender,
     /// Counts requests of tokens and addresses.
     pub limiter: Arc<RateLimiter>,

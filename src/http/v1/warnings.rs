@@ -8,13 +8,14 @@ use crate::notify::message_hold::MessageHold;
 use crate::service_router::ownership::Ownership;
 use crate::store::{FullDisk, organisations};
 
-const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \
-    for its own services alone, and none takes over from another";
+const BUS_AWAY: &str = "the NATS server is unavailable: results of remote locations arrive later; each node answers only for its own \
+    services, and no node takes over from another";
 
-const CUT_OFF: &str = "this node cannot write to the databases, and others can: it has given its partitions back, and takes none";
+const CUT_OFF: &str =
+    "this node cannot write to the databases, and others can: it has released its partitions and takes none";
 
-const MESSAGES_HELD: &str = "this installation was restored from a backup, and nobody is told anything: 'watchkeeper notifications \
-    release' ends that";
+const MESSAGES_HELD: &str = "this installation was restored from a backup, and notifications are held: run 'watchkeeper notifications \
+    release' to send them";
 
 const EGRESS_UNDECIDED: &str = "there are several organisations and egress is not set, so the next start will be refused: set it to \
     public-only or private-allowed";
@@ -26,7 +27,7 @@ pub(in crate::http) async fn warnings(state: &AppState) -> Vec<String> {
     let unowned = state.router.ownership.unowned().len();
     let unowned = (unowned > 0).then(|| {
         format!(
-            "no node owns {unowned} of 64 partitions: their services are not watched until one takes them"
+            "no node owns {unowned} of 64 partitions: their services are not checked until one takes them"
         )
     });
     let cut_off = cut_off_warning(&state.router.ownership);
@@ -59,7 +60,7 @@ async fn is_egress_undecided(state: &AppState) -> bool {
 /// Returns how many services are left out because their rows cannot be read.
 fn unreadable_warning(services: usize) -> Option<String> {
     (services > 0).then(|| {
-        format!("services that are not watched because their rows in the database cannot be read: {services}; the log names them")
+        format!("services that are not checked because their rows in the database cannot be read: {services}; the log names them")
     })
 }
 
@@ -84,7 +85,7 @@ fn cut_off_warning(ownership: &Ownership) -> Option<String> {
     let names: Vec<&str> = cut_off.iter().map(NodeName::as_str).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "these nodes cannot write to the databases, and others watch their services: {}",
+            "these nodes cannot write to the databases, and other nodes check their services: {}",
             names.join(", ")
         )
     })

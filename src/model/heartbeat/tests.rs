@@ -182,7 +182,7 @@ fn pings_lost_during_a_stop_are_not_counted_as_missed(
 #[case::not_stored((MeasuredStatus::Up, 10), Some((10, CheckStatus::Up)), ">no_data@80 missed@1000 >down@1000")]
 #[case::the_history_is_away((MeasuredStatus::Unknown, 0), None, "up@10 >up@10 >no_data@80 missed@1000 >down@1000")]
 #[case::the_clock_was_set_ahead((MeasuredStatus::Up, 985), Some((10, CheckStatus::Up)), "")]
-fn a_deadline_without_stored_result_is_judged_again(
+fn a_deadline_without_stored_result_is_reported_again(
     #[case] (status, since): (MeasuredStatus, i64),
     #[case] entry: Option<(i64, CheckStatus)>,
     #[case] expected: &str,
@@ -241,7 +241,7 @@ fn flapping_ends_by_time() {
 
 /// New rules about flapping are no reason to judge a deadline again.
 #[test]
-fn a_deadline_is_judged_once() {
+fn a_missed_deadline_is_reported_once() {
     let plan = plan(Some((0, false)), None);
     let (mut heartbeat, _) = Heartbeat::begin(plan, WatchMemory::default(), at(1), &[]);
     let stop = [ListeningGap::new(at(60), at(65))];

@@ -91,7 +91,7 @@ fn impacts_follow_the_severity(#[case] severity: Severity, #[case] impact: Impac
 }
 
 #[test]
-fn an_impact_of_its_own_does_not_follow() {
+fn an_overridden_impact_does_not_follow() {
     let mut changed = affecting(&["a"]);
     changed.services[0].is_derived = false;
     changed.set_severity(Severity::Critical);

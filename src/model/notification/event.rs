@@ -32,7 +32,7 @@ words! {
         /// An incident was resolved.
         #[strum(serialize = "incident.resolved")]
         IncidentResolved,
-        /// A certificate ends soon, or has ended.
+        /// A certificate expires soon, or has expired.
         #[strum(serialize = "certificate.expiring")]
         CertificateExpiring,
         /// A heartbeat did not come in time, or reported a failure.

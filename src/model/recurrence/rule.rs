@@ -59,7 +59,9 @@ pub enum RuleProblem {
     #[error("Each part of a rule looks like FREQ=WEEKLY, with semicolons between; {0:?} does not.")]
     Part(String),
     /// Rules have no part with this name.
-    #[error("{0} is no part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY.")]
+    #[error(
+        "{0} is not a part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY."
+    )]
     Unknown(String),
     /// The value of a part cannot be read.
     #[error("RFC 5545 knows no such value of {0}.")]
@@ -271,7 +273,7 @@ mod tests {
     )]
     #[case(
         "FREQ=DAILY;BYEASTER=0",
-        "BYEASTER is no part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY."
+        "BYEASTER is not a part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY."
     )]
     #[case("FREQ=SOMETIMES", "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
     #[case("FREQ=DAILY;INTERVAL=-1", "INTERVAL must be between 1 and 65535.")]

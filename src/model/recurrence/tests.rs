@@ -83,7 +83,7 @@ fn windows_keep_their_wall_time(
 #[case::never("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", ("2026-11-23T02:00:00Z", "2026-11-23T04:00:00Z"),
     "This rule never occurs.")]
 #[case::over("FREQ=DAILY;COUNT=2", ("2026-11-10T02:00:00Z", "2026-11-10T04:00:00Z"),
-    "This rule has no occurrence to come.")]
+    "This rule has no future occurrence.")]
 #[case::before_it_begins("FREQ=DAILY;UNTIL=20250101", ("2026-11-23T02:00:00Z", "2026-11-23T04:00:00Z"),
     "This rule never occurs.")]
 #[case::overlap("FREQ=DAILY", ("2026-11-23T02:00:00Z", "2026-11-24T02:00:01Z"),

@@ -33,9 +33,9 @@ pub struct Courier {
     pub carrier: MessageSender,
     /// Opens the secrets of channels.
     pub sealer: SecretSealer,
-    /// While the wall clock is not trusted nothing is given up.
+    /// Guard of the wall clock: while the clock is not trusted, no message expires.
     pub guard: Arc<ClockGuard>,
-    /// While it is active, nothing is sent and nothing is given up.
+    /// The hold after a restore: while it is active, no message is sent and none expires.
     pub hold: MessageHold,
     /// Counters of deliveries, for `/metrics`.
     pub counters: Arc<NotifyCounters>,

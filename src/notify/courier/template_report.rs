@@ -1,4 +1,5 @@
-//! Opens a notice once when the template of a channel cannot be filled, with the first message that is sent as facts.
+//! Opens a notice when the template of a channel cannot be filled for the first time and a message is sent as plain
+//! facts.
 
 use crate::lifecycle;
 use crate::model::notification::NotificationChannel;

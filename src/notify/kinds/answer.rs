@@ -1,4 +1,4 @@
-//! The answer of the other side, and its meaning for the message.
+//! The answer of the receiver, and its meaning for the message.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct ChannelReply<'a> {
 /// The meaning of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyMeaning {
-    /// The other side has accepted the message.
+    /// The receiver has accepted the message.
     Taken,
     /// The message may be accepted later.
     Later,
@@ -26,9 +26,9 @@ pub enum ReplyMeaning {
     Never,
 }
 
-/// Returns the meaning of a status code without further details: 2xx is accepted; 408, 425, 429 and 5xx are temporary; the
-/// others, including redirects, are final, except missing resources and permissions (401, 403, 404): they are tried again,
-/// because people may fix them on the other side.
+/// Returns the meaning of a status code without further details: 2xx is accepted; 408, 425, 429 and 5xx are temporary;
+/// the others, including redirects, are final, except missing resources and permissions (401, 403, 404): they are tried
+/// again, because the receiver may be reconfigured.
 #[must_use]
 pub const fn meaning_of_status(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {

@@ -26,12 +26,12 @@ const UNKNOWN_WEBHOOK: i64 = 10_015;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Discord,
     label: "Discord",
-    description: "Posts to a channel of Discord. Make a webhook for it: settings of the channel, Integrations, Webhooks.",
+    description: "Posts to a channel of Discord. Create a webhook for it: settings of the channel, Integrations, Webhooks.",
     digests: DigestPolicy::Usual,
     fields: &[ChannelField {
         name: "url",
         label: "Webhook address",
-        help: "https://discord.com/api/webhooks/… Whoever knows it can post, so it is kept like a password.",
+        help: "https://discord.com/api/webhooks/… Anyone with this URL can post, so it is stored as a secret.",
         shape: FieldShape::Url,
         is_required: true,
         is_secret: true,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_mentioned() {
+    fn a_message_mentions_no_user() {
         let body = body(ChannelKind::Discord, &settings(), &incident());
         assert_eq!(body["allowed_mentions"], json!({"parse": []}));
         let embed = &body["embeds"][0];

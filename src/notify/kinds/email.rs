@@ -33,7 +33,7 @@ const ADDRESS_FORM: &str = "an e-mail address";
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Email,
     label: "E-mail",
-    description: "Sends mails by your own SMTP server or that of a provider.",
+    description: "Sends mails through your own SMTP server or that of a provider.",
     digests: DigestPolicy::Usual,
     fields: &[
         ChannelField {
@@ -51,7 +51,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "port",
             label: "Port",
-            help: "587 with STARTTLS, 465 with TLS, as a rule.",
+            help: "Usually 587 with STARTTLS and 465 with TLS.",
             shape: FieldShape::Number { min: 1, max: 65_535, default: 587 },
             is_required: false,
             is_secret: false,
@@ -68,7 +68,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "username",
             label: "User",
-            help: "If the server wants one.",
+            help: "If the server requires a login.",
             shape: FieldShape::Text { max_length: 255, passes: any_line, form: "one line" },
             is_required: false,
             is_secret: false,
@@ -76,7 +76,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "password",
             label: "Password",
-            help: "Of the user.",
+            help: "Password of the user.",
             shape: FieldShape::Text { max_length: 255, passes: any_line, form: "one line" },
             is_required: false,
             is_secret: true,
@@ -84,7 +84,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "from",
             label: "From",
-            help: "The address from which the mails come.",
+            help: "The sender address of the mails.",
             shape: FieldShape::Text { max_length: 254, passes: is_address, form: ADDRESS_FORM },
             is_required: true,
             is_secret: false,
@@ -92,7 +92,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "to",
             label: "To",
-            help: "The addresses to which they go, 20 at most; all of them see each other.",
+            help: "The recipients, at most 20; each mail shows all of them.",
             shape: FieldShape::List {
                 max_items: 20,
                 max_length: 254,

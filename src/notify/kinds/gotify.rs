@@ -17,7 +17,7 @@ const TEXT_LENGTH: usize = 10_000;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Gotify,
     label: "Gotify",
-    description: "Sends messages to your own Gotify server. Make an application there: Apps, Create Application.",
+    description: "Sends messages to your own Gotify server. Create an application there: Apps, Create Application.",
     digests: DigestPolicy::Usual,
     fields: &[
         ChannelField {

@@ -22,13 +22,13 @@ const REASON_LENGTH: usize = 600;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Matrix,
     label: "Matrix",
-    description: "Writes to a room of Matrix as a user of yours, who must have joined the room.",
+    description: "Writes to a room of Matrix as one of your users, who must have joined the room.",
     digests: DigestPolicy::Usual,
     fields: &[
         ChannelField {
             name: "homeserver",
             label: "Home server",
-            help: "The address of its client API, such as https://matrix.example.org.",
+            help: "The address of the client API, such as https://matrix.example.org.",
             shape: FieldShape::Url,
             is_required: true,
             is_secret: false,
@@ -36,7 +36,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "room_id",
             label: "Room",
-            help: "The internal id of the room, ! and what follows: Settings of the room, Advanced.",
+            help: "The internal id of the room, beginning with !: Settings of the room, Advanced.",
             shape: FieldShape::Text { max_length: 255, passes: is_room, form: "! and an id" },
             is_required: true,
             is_secret: false,
@@ -44,7 +44,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "access_token",
             label: "Access token",
-            help: "Of the user who writes.",
+            help: "Access token of the user who writes.",
             shape: FieldShape::Text { max_length: 500, passes: any_line, form: "one line" },
             is_required: true,
             is_secret: true,

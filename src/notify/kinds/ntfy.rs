@@ -21,13 +21,13 @@ const TITLE_BYTES: usize = 250;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Ntfy,
     label: "ntfy",
-    description: "Publishes to a topic of ntfy, from which phones and browsers show it.",
+    description: "Publishes to a topic of ntfy, which phones and browsers can subscribe to.",
     digests: DigestPolicy::Usual,
     fields: &[
         ChannelField {
             name: "base_url",
             label: "Server",
-            help: "If it is another than https://ntfy.sh.",
+            help: "https://ntfy.sh unless given.",
             shape: FieldShape::Url,
             is_required: false,
             is_secret: false,
@@ -35,7 +35,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "topic",
             label: "Topic",
-            help: "Letters, digits, - and _. On a public server whoever knows it can read along: choose one that nobody guesses.",
+            help: "Letters, digits, - and _. On a public server anyone who knows the topic can read it: choose one that cannot be guessed.",
             shape: FieldShape::Text { max_length: 64, passes: is_topic, form: "letters, digits, - and _" },
             is_required: true,
             is_secret: false,
@@ -43,7 +43,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "token",
             label: "Access token",
-            help: "tk_…, for a topic that is protected.",
+            help: "tk_…, for a protected topic.",
             shape: FieldShape::Text { max_length: 200, passes: any_line, form: "one line" },
             is_required: false,
             is_secret: true,

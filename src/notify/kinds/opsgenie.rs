@@ -33,7 +33,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "api_key",
             label: "API key",
-            help: "Of the integration, as Opsgenie shows it.",
+            help: "API key of the integration, as Opsgenie shows it.",
             shape: FieldShape::Text { max_length: 100, passes: any_line, form: "one line" },
             is_required: true,
             is_secret: true,
@@ -41,7 +41,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "region",
             label: "Region",
-            help: "Where the account is.",
+            help: "Region of the account.",
             shape: FieldShape::Select { options: &["us", "eu"], default: "us" },
             is_required: false,
             is_secret: false,
@@ -49,7 +49,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "base_url",
             label: "Server",
-            help: "If it is none of Opsgenie's own.",
+            help: "Only for a server that is not one of Opsgenie's own.",
             shape: FieldShape::Url,
             is_required: false,
             is_secret: false,

@@ -24,13 +24,13 @@ const FINAL: [&str; 5] =
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Slack,
     label: "Slack",
-    description: "Posts to a channel of Slack. Make an incoming webhook for it: api.slack.com/apps, your app, \
+    description: "Posts to a channel of Slack. Create an incoming webhook for it: api.slack.com/apps, your app, \
         Incoming Webhooks.",
     digests: DigestPolicy::Usual,
     fields: &[ChannelField {
         name: "url",
         label: "Webhook address",
-        help: "https://hooks.slack.com/services/… Whoever knows it can post, so it is kept like a password.",
+        help: "https://hooks.slack.com/services/… Anyone with this URL can post, so it is stored as a secret.",
         shape: FieldShape::Url,
         is_required: true,
         is_secret: true,

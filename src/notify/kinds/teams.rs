@@ -25,12 +25,12 @@ const REASON_LENGTH: usize = 500;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Teams,
     label: "Microsoft Teams",
-    description: "Posts a card to a channel or chat of Teams. Make a workflow for it: Workflows, Send webhook alerts to a channel.",
+    description: "Posts a card to a channel or chat of Teams. Create a workflow for it: Workflows, Send webhook alerts to a channel.",
     digests: DigestPolicy::Usual,
     fields: &[ChannelField {
         name: "url",
         label: "Address of the workflow",
-        help: "As Teams shows it when the workflow is made. Whoever knows it can post, so it is kept like a password.",
+        help: "As Teams shows it when you create the workflow. Anyone with this URL can post, so it is stored as a secret.",
         shape: FieldShape::Url,
         is_required: true,
         is_secret: true,

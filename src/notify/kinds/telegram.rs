@@ -22,7 +22,7 @@ const REASON_LENGTH: usize = 400;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Telegram,
     label: "Telegram",
-    description: "Sends messages by a bot of Telegram. Make a bot with @BotFather, and add it to the group or channel.",
+    description: "Sends messages through a bot of Telegram. Create a bot with @BotFather, and add it to the group or channel.",
     digests: DigestPolicy::Usual,
     fields: &[
         ChannelField {
@@ -48,7 +48,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "message_thread_id",
             label: "Topic",
-            help: "The number of a topic, in a group that has topics.",
+            help: "The number of a topic, in a group with topics.",
             shape: FieldShape::Text { max_length: 18, passes: is_number, form: "digits" },
             is_required: false,
             is_secret: false,
@@ -56,7 +56,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "base_url",
             label: "Server",
-            help: "Of the Bot API, if it is your own: https://api.telegram.org otherwise.",
+            help: "Address of your own Bot API server; https://api.telegram.org unless given.",
             shape: FieldShape::Url,
             is_required: false,
             is_secret: false,

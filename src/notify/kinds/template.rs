@@ -25,13 +25,13 @@ const JSON: &str = "application/json; charset=utf-8";
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Template,
     label: "Template",
-    description: "Sends a request that you write yourself, for whatever has no kind of its own.",
+    description: "Sends an HTTP request that you define, for services without a kind of their own.",
     digests: DigestPolicy::IfWanted,
     fields: &[
         ChannelField {
             name: "url",
             label: "Address",
-            help: "Where the request goes. It may hold a key, so it is kept like a password.",
+            help: "Where the request goes. It may contain a key, so it is stored as a secret.",
             shape: FieldShape::Url,
             is_required: true,
             is_secret: true,
@@ -39,7 +39,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         ChannelField {
             name: "method",
             label: "Method",
-            help: "Of the request.",
+            help: "Method of the request.",
             shape: FieldShape::Select { options: &["POST", "PUT", "PATCH"], default: "POST" },
             is_required: false,
             is_secret: false,
@@ -169,7 +169,7 @@ mod tests {
         );
     }
 
-    /// `None` = it can be stored.
+    /// Cases: the template and its error; `None` if it can be stored.
     #[rstest]
     #[case::all_that_it_knows(
         "{{ id }}{{ event }}{{ timestamp }}{{ organisation }}{{ subject_id }}{{ headline }}{{ text }}{{ severity }}{{ is_good_news }}",

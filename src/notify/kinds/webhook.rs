@@ -33,8 +33,7 @@ const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
     kind: ChannelKind::Webhook,
     label: "Webhook",
-    description: "Sends JSON to a program of yours, signed as Standard Webhooks describes, so that it can tell our messages \
-        from those of others.",
+    description: "Sends JSON to your own program, signed as Standard Webhooks describes, so that it can verify the sender.",
     digests: DigestPolicy::IfWanted,
     fields: &[
         ChannelField {
@@ -55,7 +54,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
         },
         ChannelField {
             name: PREVIOUS_SECRET,
-            label: "Signing secret before it",
+            label: "Previous signing secret",
             help: "While the receiver still knows only this one, messages carry both signatures. Remove it afterwards.",
             shape: FieldShape::Text { max_length: 100, passes: is_secret, form: FORM },
             is_required: false,
@@ -157,7 +156,7 @@ pub(super) fn services(services: &[ServiceFacts]) -> Vec<Value> {
     services.iter().map(service).collect()
 }
 
-/// Returns a service with the known facts about its trouble.
+/// Returns a service with the known facts about its failure.
 fn service(facts: &ServiceFacts) -> Value {
     let time = |ms: i64| Timestamp::from_ms(ms).to_string();
     let evidence = facts.evidence.as_deref();

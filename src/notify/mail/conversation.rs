@@ -110,7 +110,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
             left -= line.len();
             if !line.ends_with(b"\n") {
                 let is_cut_off = left > 0;
-                let endless = NoReply::Nonsense("This is no SMTP server");
+                let endless = NoReply::Nonsense("This is not an SMTP server");
                 return Err(if is_cut_off { NoReply::Lost(ExchangeFailure::Closed) } else { endless });
             }
             let line = String::from_utf8_lossy(&line).trim_end().to_owned();
@@ -119,7 +119,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
             }
             let code = line.get(..3).and_then(|code| code.parse::<u16>().ok());
             let code = code.filter(|code| (200..600).contains(code));
-            let Some(code) = code else { return Err(NoReply::Nonsense("This is no SMTP server")) };
+            let Some(code) = code else { return Err(NoReply::Nonsense("This is not an SMTP server")) };
             let goes_on = line.as_bytes().get(3) == Some(&b'-');
             lines.push(line.get(4..).unwrap_or_default().to_owned());
             if !goes_on {
@@ -196,8 +196,8 @@ mod tests {
     #[case::nothing("", NoReply::Lost(ExchangeFailure::Closed))]
     #[case::half_a_line("250 fi", NoReply::Lost(ExchangeFailure::Closed))]
     #[case::half_a_reply("250-fine\r\n", NoReply::Lost(ExchangeFailure::Closed))]
-    #[case::another_protocol("SSH-2.0-OpenSSH\r\n", NoReply::Nonsense("This is no SMTP server"))]
-    #[case::an_endless_line(&format!("2{}", "5".repeat(100_000)), NoReply::Nonsense("This is no SMTP server"))]
+    #[case::another_protocol("SSH-2.0-OpenSSH\r\n", NoReply::Nonsense("This is not an SMTP server"))]
+    #[case::an_endless_line(&format!("2{}", "5".repeat(100_000)), NoReply::Nonsense("This is not an SMTP server"))]
     #[case::an_endless_reply(&"250-x\r\n".repeat(5_000), NoReply::Nonsense("The server's answer has no end"))]
     #[tokio::test]
     async fn failed_replies_are_classified(#[case] answer: &str, #[case] expected: NoReply) {

@@ -20,7 +20,7 @@ pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
         label: "Record type",
         required: true,
         secret: false,
-        help: Some("Names are shown without trailing dot; MX records as \"10 mail.example.com\"."),
+        help: Some("Names are shown without the trailing dot, MX records as \"10 mail.example.com\"."),
     }],
     condition_fields: CONDITION_FIELDS,
     default_conditions: &[none_of(Fact::IpCount)],

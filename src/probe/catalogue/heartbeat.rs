@@ -6,7 +6,7 @@ use crate::model::check::CheckType;
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Heartbeat,
     label: "Heartbeat",
-    description: "Reports itself by calling an address; a call that does not come in time is a failure.",
+    description: "The job calls an address; a call that does not arrive in time is a failure.",
     target_required: false,
     fields: &[ConfigField {
         name: "grace_seconds",

@@ -14,7 +14,7 @@ use crate::probe::header::HEADERS_MAX;
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Http,
     label: "HTTP",
-    description: "Sends an HTTP request to a URL and looks at the response.",
+    description: "Sends an HTTP request to a URL and checks the response.",
     target_required: true,
     fields: FIELDS,
     condition_fields: CONDITION_FIELDS,

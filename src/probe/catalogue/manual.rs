@@ -6,7 +6,7 @@ use crate::model::check::CheckType;
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Manual,
     label: "Manual",
-    description: "Is not checked; people set its status.",
+    description: "Is not checked; its status is set by hand.",
     target_required: false,
     fields: &[],
     condition_fields: &[],

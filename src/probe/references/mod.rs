@@ -32,7 +32,7 @@ use crate::probe::toolbox::Toolbox;
 const CHECK_TAKES: Duration = Duration::from_secs(1);
 /// A round that took this much longer is inconclusive: this thread stood still.
 const STALL_MIN: Duration = Duration::from_millis(500);
-/// Number of rounds that a failure waits for, if this thread stands still in all but the last one.
+/// Maximum number of rounds that a failure waits for, if this thread is suspended in all but the last one.
 const CHECKS: u8 = 3;
 /// The shortest time between the starts of two rounds.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -1,5 +1,4 @@
-//! Expiry: removes segments that have been kept long enough or exceed the allowed bytes, and services that were
-//! deleted.
+//! Expiry: removes segments after their retention or beyond the size limit, and the results of deleted services.
 //!
 //! A segment is retired first and dropped a little later, when its last readers have finished. Dropping is removing a
 //! file or a partition; only rows of deleted services and old status changes are deleted row by row.
@@ -22,8 +21,7 @@ const CHANGES_RETENTION_DAYS: i64 = 400;
 const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
-    /// Retires segments that have been kept long enough or exceed the bound, and drops those that were retired a
-    /// while ago.
+    /// Retires segments after their retention or beyond the size limit, and drops those that were retired a while ago.
     pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, retained): (Vec<Segment>, Vec<Segment>) =

@@ -1,9 +1,8 @@
-//! The filling of the buckets of fresh results, without counting all of them in every pass.
+//! Number of fresh results in each bucket, without counting all of them in every pass.
 //!
-//! Results come nearly in the order of their time. So those that are older than a moment ago are counted once, and
-//! after that only newer ones are. Results that came later are missed until the next full count, which is made every
-//! ten minutes: this number only makes a bucket sealed early; it is sealed by its hour in any case, which the oldest
-//! result decides.
+//! Results arrive nearly in the order of their time. So those older than `SETTLE_MS` are counted once, and later only
+//! newer ones are. Late results are missed until the next full count, ten minutes later at most. The number only
+//! decides whether a bucket is sealed early: it is always sealed after the hour of its oldest result.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +10,9 @@ use crate::clock::Timestamp;
 use crate::store::history::fresh_checks::{self, BucketFill, RecentRows};
 use crate::store::{HistoryError, StoreConnection};
 
-/// After this time few results still come.
+/// Few results arrive later than this after their time.
 const SETTLE_MS: i64 = 30_000;
-/// The time for which counts are added up before everything is counted again.
+/// The time between two full counts.
 const RECOUNT_MS: i64 = 600_000;
 
 /// Results that were counted, by bucket.
@@ -26,7 +25,7 @@ pub(super) struct BucketFillCounter {
 }
 
 impl BucketFillCounter {
-    /// The buckets that hold anything at `now`.
+    /// Returns the buckets with results at `now`.
     pub(super) async fn count_rows(
         &mut self,
         connection: &dyn StoreConnection,
@@ -51,7 +50,7 @@ impl BucketFillCounter {
         BucketFill { bucket: row.bucket, rows: *settled + row.unsettled, oldest: row.oldest }
     }
 
-    /// Results of a bucket have become blocks.
+    /// Notes that results of a bucket have become blocks.
     pub(super) fn sealed(&mut self, bucket: i16, rows: u64) {
         if let Some(settled) = self.settled.get_mut(&bucket) {
             *settled = settled.saturating_sub(rows);

@@ -20,7 +20,7 @@ use crate::store::{HistoryError, StoreError};
 
 /// The time from the end of a day to its merging, in milliseconds: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
-/// The time for which a day with a block that cannot be read is left alone.
+/// The wait before a day with an unreadable block is merged again.
 const RETRY_MS: i64 = 3_600_000;
 /// Services that are merged in one go.
 const SERVICES_AT_ONCE: u64 = 200;
@@ -52,7 +52,7 @@ impl Compaction {
         merged
     }
 
-    /// Merges a day as it is now: results that came late may have been sealed into it since the start of the pass.
+    /// Merges a day, including late results that were sealed into it since the start of the pass.
     async fn merge_day(&mut self, day: SegmentId) -> Result<(), HistoryError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let opened = self.history.storage().connect(day.id).await?;
@@ -83,7 +83,7 @@ impl Compaction {
     }
 }
 
-/// The checks of these services in large blocks; how many there are.
+/// Writes the checks of these services into large blocks; returns their number.
 async fn merged_blocks(
     opened: &SegmentConnection,
     day: &Segment,

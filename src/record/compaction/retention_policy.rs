@@ -19,7 +19,7 @@ pub enum RetentionPolicy {
         /// The limits of each plan, of which `retention_days` counts.
         plans: PlanTable,
     },
-    /// The same for every service.
+    /// A fixed time for every service.
     Uniform(RetentionClass),
 }
 
@@ -32,7 +32,7 @@ impl RetentionPolicy {
         }
     }
 
-    /// The retention of these services; a deleted one has none.
+    /// Returns the retention of these services; a deleted one has none.
     pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, RetentionClass>, MainError> {
         let (main, plans) = match self {
             Self::ByPlan { main, plans } => (main.reader(), plans),

@@ -19,10 +19,11 @@ use crate::store::history::sealed::{CheckSeries, SealedRollup, SegmentContents};
 use crate::store::history::segments::{self, SegmentScope};
 use crate::store::{HistoryError, StoreError};
 
-/// The time from the end of an hour to its sealing, so that few results come late.
+/// The time from the end of an hour to its sealing, so that few results arrive after it.
 const HOUR_SETTLE_MS: i64 = 600_000;
 
-/// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import exceeds it.
+/// Maximum number of rows of one bucket that are sealed at once, since they are in memory during that. Only an import
+/// has more.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
 /// Number of deleted rows from which reclaiming the table's space is worthwhile.
 const RECLAIM_ROWS: u64 = 100_000;
@@ -80,7 +81,7 @@ impl Compaction {
     }
 
     /// Seals the oldest rows of a very full bucket piece by piece; returns the approximate number of rows left, or
-    /// `None` when a late result kept a piece from being sealed.
+    /// `None` when a late result prevented the sealing of a piece.
     async fn seal_pieces(&mut self, bucket: i16, boundary: Timestamp) -> Result<Option<u64>, StoreError> {
         let mut left = fresh_checks::rows_before(self.history.reader(), bucket, boundary).await?;
         while left > BUCKET_ROWS_AT_ONCE {
@@ -95,8 +96,8 @@ impl Compaction {
         Ok(Some(left))
     }
 
-    /// The end of the hours that are over. Results that arrive for a sealed hour are looked up one by one, for good:
-    /// so a doubted clock seals no hour that may still be to come, unless the rows become too many.
+    /// Returns the end of the finished hours. Results that arrive for a sealed hour are looked up one by one, forever.
+    /// So while the clock is not trusted, no hour is sealed that may be in the future, unless there are too many rows.
     fn boundary(&self, filling: &BucketFill, now: JudgedTime) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
             now.at.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))

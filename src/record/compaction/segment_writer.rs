@@ -45,12 +45,12 @@ impl SegmentWriter {
             .await
     }
 
-    /// Records that the batch counts; called after the commit of [`PendingBatch::publish`].
+    /// Records that the batch is visible; called after the commit of [`PendingBatch::publish`].
     pub(super) fn published(&mut self, pending: &PendingBatch) {
         self.clean.extend(pending.segments.values().map(|segment| segment.id));
     }
 
-    /// Another process may have written meanwhile.
+    /// Forgets the segments: another process may have written to them.
     pub(super) fn forget(&mut self) {
         self.clean.clear();
     }

@@ -1,5 +1,4 @@
-//! The counters of the recorder, for `/metrics`. Every result that arrived is in one of these numbers, or still
-//! waits.
+//! The counters of the recorder, for `/metrics`. Every received result is counted in one of them, or is still waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,7 +15,7 @@ pub struct RecordCounters {
     pub spooled: AtomicU64,
     /// Size of the spool in bytes.
     pub spool_bytes: AtomicU64,
-    /// Unreadable places of the spool.
+    /// Number of unreadable places in the spool.
     pub spool_damages: AtomicU64,
     /// Number of transactions that were committed.
     pub commits: AtomicU64,
@@ -33,8 +32,11 @@ impl MetricCollector for RecordCounters {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         out.counter("results_acked_total", "Results that are durable in the history database.")
             .value(get(&self.acked));
-        out.counter("results_shed_total", "Results lost because the history database was away too long.")
-            .value(get(&self.shed));
+        out.counter(
+            "results_shed_total",
+            "Results lost because the history database was unavailable for too long.",
+        )
+        .value(get(&self.shed));
         out.counter(
             "results_spooled_total",
             "Results put into the spool on disk until the database is back.",

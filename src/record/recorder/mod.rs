@@ -1,10 +1,10 @@
 //! The actor that writes measurements.
 //!
-//! While a transaction is running facts gather, and the next transaction takes all of them: group commit without a
-//! timer. Acknowledged facts are durable in the database. If that is away, facts wait in memory; when memory is full,
-//! all of it is moved to the spool on disk, so that the spool is always older than memory. When the database is back
-//! the spool is written first, then memory: everything in order. Results are shed, and counted, only when the spool
-//! is full or cannot be written. Status changes are never shed.
+//! Facts that arrive during a transaction are collected for the next one: group commit without a timer. Acknowledged
+//! facts are durable in the database. While it is unavailable, facts wait in memory; when memory is full, all of them
+//! move to the spool on disk, so the spool always holds the older ones. When the database is back, the spool is written
+//! first, then memory: everything in order. Results are shed, and counted, only when the spool is full or cannot be
+//! written. Status changes are never shed.
 
 mod counters;
 mod queue;
@@ -30,9 +30,9 @@ use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 /// Maximum number of batches in the mailbox; beyond that aggregators keep theirs.
 pub const MAILBOX: usize = 256;
 
-/// The place where facts become durable: the history, or the way to the node that has it.
+/// The destination of facts: the history, or the bus to the node that owns the history.
 pub trait BatchDestination: Send + Sync {
-    /// Stores a batch, all of it or nothing. One that was stored before changes nothing.
+    /// Stores a batch, all of it or nothing. Storing it again changes nothing.
     fn store(&self, batch: Arc<RecordBatch>) -> LocalBoxFuture<'static, Result<(), BatchStoreError>>;
 }
 
@@ -41,7 +41,7 @@ pub trait BatchDestination: Send + Sync {
 #[error("{0}")]
 pub struct BatchStoreError(pub String);
 
-/// The actor. It writes the spool on its own thread: a wait for the disk delays batches only.
+/// The actor. It runs on its own thread, so that a slow disk delays only batches.
 pub struct Recorder {
     destination: Arc<dyn BatchDestination>,
     queue: FactQueue,
@@ -61,8 +61,8 @@ pub struct Recorder {
 /// A batch that is being written.
 struct InFlightBatch {
     batch: Arc<RecordBatch>,
-    /// It is in the spool too: it came from there, or memory was spilled meanwhile. Then it need not be spooled
-    /// again.
+    /// True if the batch is in the spool too: it was read from there, or memory was spilled during the write. Then it
+    /// need not be spooled again.
     is_spooled: bool,
     is_from_spool: bool,
 }
@@ -95,13 +95,13 @@ impl Recorder {
         }
     }
 
-    /// The same recorder, which signals here that status changes have become durable.
+    /// Returns the recorder, which now signals here when status changes have become durable.
     #[must_use]
     pub fn with_change_signal(self, change_signal: Arc<ChangeSignal>) -> Self {
         Self { change_signal, ..self }
     }
 
-    /// The same recorder, with a spool for facts beyond the memory limit.
+    /// Returns the recorder with a spool for facts beyond the memory limit.
     #[must_use]
     pub fn with_spool(self, spool: Option<Spool>) -> Self {
         Self { spool, ..self }
@@ -222,7 +222,7 @@ impl Recorder {
         }
     }
 
-    /// Tries again after a delay, which a stop does not wait for.
+    /// Tries again after a delay; a stop of the process does not wait for it.
     fn back_off(&mut self, ctx: &mut Context<Self>) {
         self.is_backing_off = true;
         ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
@@ -339,7 +339,8 @@ impl Handler<DrainRequest> for Recorder {
     }
 }
 
-/// Answered when everything taken so far is durable: in the database, or in the spool while the database is away.
+/// Answered when all facts taken so far are durable: in the database, or in the spool while the database is
+/// unavailable.
 impl Handler<StopActor> for Recorder {
     type Result = actix::ResponseFuture<()>;
 

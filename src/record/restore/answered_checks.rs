@@ -1,4 +1,4 @@
-//! The number of answered checks of each day, and their response times: rollups of sealed checks, sums of fresh ones.
+//! Number and response times of the answered checks of each day, from rollups of sealed checks and sums of fresh ones.
 //!
 //! One view of the history serves all requested services: fresh results are summed up by the database in one query,
 //! and sealed ones are read for many services at a time.
@@ -96,7 +96,7 @@ impl<'a> AnsweredChecks<'a> {
     }
 }
 
-/// The sums of days only: percentiles are not needed here.
+/// Sums per day; percentiles are not needed here.
 fn window(wanted: &RollupQuery, parts: &FigureParts) -> Result<RollingStats, HistoryError> {
     let mut window = RollingStats::default();
     for (level, rollup) in &parts.rollups {

@@ -52,7 +52,7 @@ pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<
     services.sort_unstable_by_key(|service| (service.until, service.key));
     for at_once in services.chunk_by(|service, next| service.until == next.until) {
         let until = at_once[0].until;
-        tracing::info!(services = at_once.len(), %until, "recomputing past figures");
+        tracing::info!(services = at_once.len(), %until, "rebuilding aggregated statistics");
         let span = TimeRange { from: window_start(until), to: until };
         let keys = at_once.iter().map(|service| service.key);
         let mut answered = AnsweredChecks::read(&databases.history, keys, span).await?;
@@ -74,12 +74,12 @@ fn window_start(until: Timestamp) -> Timestamp {
     Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
 }
 
-/// The past of some services up to `until`, as far as it is read for all of them in one go.
+/// The past of some services up to `until`, read for all of them with common queries.
 struct PastFigures<'a> {
     databases: &'a Databases,
     until: Timestamp,
     answers: BTreeMap<ServiceKey, RollingStats>,
-    /// Windows decided by members, by service and start.
+    /// Pauses, overrides and maintenances, by service and start.
     decided: Vec<DecidedWindow>,
 }
 

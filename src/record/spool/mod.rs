@@ -1,5 +1,4 @@
-//! Facts on disk while the history database is away: a folder of numbered segments, written at one end and read at
-//! the other.
+//! Facts on disk while the history database is unavailable: a queue of numbered segment files in a folder.
 //!
 //! Facts that [`Spool::append`] has accepted are durable and come back in order, also after a crash. They are removed
 //! only by [`Spool::forget`], when they are durable in the database; a crash before that returns them again, and rows
@@ -17,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::aggregator::RecordBatch;
 use crate::record::spool::segment::{HEAD, SpoolSegmentReader, frame};
 
-/// A segment that has grown to this is not appended to any more.
+/// Size in bytes at which a new segment is started.
 const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 const EXTENSION: &str = "spool";
 /// The extension of a segment that this version cannot read.
@@ -86,7 +85,7 @@ impl Spool {
         })
     }
 
-    /// Returns true when nothing waits that this process will write.
+    /// Returns true if no readable facts are waiting.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
@@ -98,13 +97,13 @@ impl Spool {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
     }
 
-    /// Returns true while there is room below the limit. Facts that must not be lost may be appended all the same.
+    /// Returns true while there is room below the limit. Facts that must not be lost may be appended beyond it.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.bytes() < self.max_bytes
     }
 
-    /// Places that could not be read.
+    /// Number of places that could not be read.
     #[must_use]
     pub const fn damages(&self) -> u64 {
         self.damages

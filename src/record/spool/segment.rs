@@ -1,8 +1,8 @@
 //! One file of the spool: a version, then frames. A frame holds the facts of one append.
 //!
-//! Frames start with a mark, so that the next one after a damaged frame is found. A frame with a wrong checksum is
-//! not given up: its facts have checksums of their own. An end that was torn by a crash was never reported as
-//! spooled; whole facts in it are read all the same, because a fact that is written twice changes nothing.
+//! Frames start with a mark, so that the next one after a damaged frame is found. A frame with a wrong checksum is not
+//! discarded: each fact in it has its own checksum. An incomplete end after a crash was never reported as spooled;
+//! complete facts in it are still read, because a fact that is written twice changes nothing.
 
 use crate::engine::aggregator::RecordBatch;
 use crate::model::fact_codec::{FactDecoder, RecordedFact, encode};

@@ -105,7 +105,7 @@ mod tests {
     #[case::buckets_of_half_a_minute((0, 99 * HOUR), Some(MINUTE / 2), &[(10 * HOUR, 11 * HOUR)])]
     #[case::buckets_of_a_minute((0, 99 * HOUR), Some(MINUTE), &[])]
     #[case::buckets_that_cut_minutes((0, 99 * HOUR), Some(MINUTE * 3 / 2), &[(10 * HOUR, 11 * HOUR)])]
-    fn slivers_are_the_parts_that_no_node_covers(
+    fn leftover_ranges_are_those_that_no_node_covers(
         #[case] (from, to): (i64, i64),
         #[case] bucket_ms: Option<i64>,
         #[case] expected: &[(i64, i64)],

@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn trees_and_slivers_equal_all_samples(
+    fn sums_of_a_tree_equal_those_of_all_samples(
         samples in samples(),
         deal in prop::collection::vec(any::<Index>(), 1..50),
         questions in prop::collection::vec(wanted(), 1..8),

@@ -111,7 +111,7 @@ async fn not_before(
 }
 
 fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
-    let corrupt = || HistoryError::corrupt("status_change", &service, &format!("`{text}` is no change"));
+    let corrupt = || HistoryError::corrupt("status_change", &service, &format!("`{text}` is not a change"));
     let mut words = text.split(' ');
     let at = words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt)?;
     let mut code = || words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt);

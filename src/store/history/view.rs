@@ -70,7 +70,7 @@ impl CompactionLock {
 const COMPACTION_LOCK: i64 = 0x5741_5443_484b_5052;
 
 impl History {
-    /// Connects without migrating; until that is done, it counts as away.
+    /// Connects without migrating; until it is migrated, it counts as unavailable.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let rows = Database::connect_unprepared(url, limits).await?;
         let storage = match upgrade_copy::file_of(url) {

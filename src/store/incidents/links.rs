@@ -48,7 +48,7 @@ pub(super) async fn pages(
         .await?;
     let page = |(key, id, name): (i64, String, String)| {
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &key, &problem);
-        let id: Id = id.parse().map_err(|_| corrupt("its id has not the form of one"))?;
+        let id: Id = id.parse().map_err(|_| corrupt("its id is malformed"))?;
         let name = TranslatedText::from_stored(&name).map_err(|_| corrupt("unreadable name"))?;
         Ok(ChosenPage { key, id, name })
     };
@@ -150,7 +150,7 @@ async fn size(
 fn to_entry(row: &incident_update::Model) -> Result<IncidentTimelineEntry, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
     Ok(IncidentTimelineEntry {
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         message: TranslatedText::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
         notify_subscribers: row.notify_subscribers,

@@ -46,9 +46,7 @@ pub async fn linked_for_update(
     }
     let shared = shared_incidents(connection, service).await?;
     let read = |(key, id, resolved_at): (i64, String, Option<i64>)| {
-        let id = id
-            .parse()
-            .map_err(|_| MainError::corrupt("incident", &key, &"its id has not the form of one"))?;
+        let id = id.parse().map_err(|_| MainError::corrupt("incident", &key, &"its id is malformed"))?;
         Ok(LinkedIncident { key, id, is_resolved: resolved_at.is_some(), is_shared: shared.contains(&key) })
     };
     linked.into_iter().map(read).collect()

@@ -47,7 +47,7 @@ pub(super) fn from_row(row: Model) -> Result<Incident, MainError> {
     let acknowledged_at = row.acknowledged_at.map(Timestamp::from_ms);
     Ok(Incident {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         title: TranslatedText::from_stored(&row.title).map_err(|_| corrupt("unreadable title"))?,
         kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,

@@ -127,7 +127,7 @@ pub(super) async fn named_pages(
         let corrupt = |problem: &str| MainError::corrupt("statuspage", &row.id, &problem);
         Ok(NamedPage {
             key: row.id,
-            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
             name: TranslatedText::from_stored(&row.name).map_err(|_| corrupt("unreadable name"))?,
         })
     };

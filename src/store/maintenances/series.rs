@@ -226,7 +226,7 @@ fn from_row(row: &Model) -> Result<MaintenanceSeries, MainError> {
 }
 
 fn public_id(row: &Model) -> Result<Id, MainError> {
-    let problem = "its id has not the form of one";
+    let problem = "its id is malformed";
     row.public_id.parse().map_err(|_| MainError::corrupt("maintenance_series", &row.id, &problem))
 }
 
@@ -244,7 +244,7 @@ fn created_by(row: &Model) -> Result<Option<AnnouncementAuthor>, MainError> {
     let Some((id, name)) = row.created_by_id.as_ref().zip(row.created_by_name.clone()) else {
         return Ok(None);
     };
-    let problem = "the id of its creator has not the form of one";
+    let problem = "the id of its creator is malformed";
     let id = id.parse().map_err(|_| MainError::corrupt("maintenance_series", &row.id, &problem))?;
     Ok(Some(AnnouncementAuthor { id, name }))
 }

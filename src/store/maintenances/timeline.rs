@@ -51,7 +51,7 @@ pub async fn of(
 fn from_row(row: &Model) -> Result<MaintenanceTimelineEntry, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("maintenance_update", &row.id, &problem);
     Ok(MaintenanceTimelineEntry {
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         message: TranslatedText::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
         notify_subscribers: row.notify_subscribers,

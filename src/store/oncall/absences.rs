@@ -113,7 +113,7 @@ async fn with_names(
         let contact = contacts.get(&row.contact_id).cloned();
         Ok(AbsenceEntry {
             key: row.id,
-            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
             organisation: row.organisation_id,
             contact: contact.ok_or_else(|| corrupt("its contact is not there"))?,
             range: range_of(&row),

@@ -142,12 +142,12 @@ async fn with_names(
         let placed = row.override_id.and_then(|key| placed.iter().find(|placed| placed.key == key));
         Ok(CoverRequest {
             key: row.id,
-            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
             organisation: row.organisation_id,
             schedule: schedule.cloned().ok_or_else(|| corrupt("its schedule is not there"))?,
             contact: contact.cloned().ok_or_else(|| corrupt("its contact is not there"))?,
             range: TimeRange { from: Timestamp::from_ms(row.starts_at), to: Timestamp::from_ms(row.ends_at) },
-            asked: asked.ok_or_else(|| corrupt("those who are asked cannot be read"))?,
+            asked: asked.ok_or_else(|| corrupt("the asked contacts cannot be read"))?,
             outcome: row.status.parse().map_err(|_| corrupt("unknown status"))?,
             accepted_by: row.accepted_by_id.and_then(|key| contacts.get(&key).cloned()),
             placed: placed.copied(),
@@ -168,7 +168,7 @@ async fn placed(
     let wanted = oncall_override::Entity::find().select_only().columns([Placed::Id, Placed::PublicId]);
     let rows: Vec<(i64, String)> =
         wanted.filter(Placed::Id.is_in(keys)).into_tuple().all(&connection).await?;
-    let corrupt = |key: &i64| MainError::corrupt("oncall_override", key, &"its id has not the form of one");
+    let corrupt = |key: &i64| MainError::corrupt("oncall_override", key, &"its id is malformed");
     rows.into_iter()
         .map(|(key, id)| Ok(ResourceReference { key, id: id.parse().map_err(|_| corrupt(&key))? }))
         .collect()

@@ -139,7 +139,8 @@ async fn with_names(
     let schedules = schedules::by_key(connection, organisation).await?;
     let contacts = contacts::by_key(connection, rows.iter().map(|row| row.contact_id)).await?;
     let read = |row: Model| {
-        let corrupt = || MainError::corrupt("oncall_override", &row.id, &"what it names is not there");
+        let corrupt =
+            || MainError::corrupt("oncall_override", &row.id, &"its schedule or contact is missing");
         Ok(OverrideEntry {
             key: row.id,
             id: read_id(&row)?,
@@ -155,7 +156,7 @@ async fn with_names(
 }
 
 fn read_id(row: &Model) -> Result<Id, MainError> {
-    let corrupt = |_| MainError::corrupt("oncall_override", &row.id, &"its id has not the form of one");
+    let corrupt = |_| MainError::corrupt("oncall_override", &row.id, &"its id is malformed");
     row.public_id.parse().map_err(corrupt)
 }
 

@@ -78,7 +78,7 @@ pub async fn by_key(
     let wanted = wanted.columns([Column::Id, Column::PublicId, Column::Name]);
     let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(&connection).await?;
     let read = |(key, id, name): (i64, String, String)| {
-        let corrupt = |_| MainError::corrupt("oncall_schedule", &key, &"its id has not the form of one");
+        let corrupt = |_| MainError::corrupt("oncall_schedule", &key, &"its id is malformed");
         Ok((key, NamedSchedule { key, id: id.parse().map_err(corrupt)?, name }))
     };
     rows.into_iter().map(read).collect()
@@ -146,7 +146,7 @@ fn from_row(row: Model) -> Result<OncallSchedule, MainError> {
     let layers = layers.and_then(|layers| layers.into_iter().map(StoredLayer::read).collect());
     Ok(OncallSchedule {
         key: row.id,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         zone: row.time_zone.parse().map_err(|_| corrupt("unknown time zone"))?,
         layers: layers.ok_or_else(|| corrupt("its layers cannot be read"))?,

@@ -49,7 +49,7 @@ impl KeyPosition {
                 CellValue::Number(number) => KeyPart::Number(number),
                 CellValue::Text(text) => KeyPart::Text(text.to_owned()),
                 CellValue::Null | CellValue::Bytes(_) => {
-                    return Err(UnfitValue::NotAllowed("is no key".into()));
+                    return Err(UnfitValue::NotAllowed("is not a key".into()));
                 }
             })
         });

@@ -207,7 +207,7 @@ impl EmbeddedInstallation {
         for held in [&mut self.main, &mut self.history] {
             if !held.is_unchanged().await.map_err(PromotionError::Source)? {
                 return Err(PromotionError::refused(
-                    "something has written to the embedded installation meanwhile; empty the target and promote again",
+                    "the embedded installation was changed during the promotion; empty the target and promote again",
                 ));
             }
         }
@@ -288,7 +288,7 @@ async fn require_steps<M: MigratorTrait>(
     let text = format!("SELECT version FROM {}", M::migration_table_name());
     let applied: Vec<String> =
         sqlx::query_scalar(AssertSqlSafe(text)).fetch_all(connection).await.map_err(|error| {
-            PromotionError::refused(format!("{} is no database of ours: {error}", file.display()))
+            PromotionError::refused(format!("{} is not a database of Watchkeeper: {error}", file.display()))
         })?;
     let applied: BTreeSet<String> = applied.into_iter().collect();
     let known: BTreeSet<String> = M::migrations().iter().map(|step| step.name().to_owned()).collect();

@@ -88,7 +88,7 @@ impl PromotionTarget {
         // The state read without the locks may be outdated: another promotion may have ended, and its target may
         // serve by now.
         if self.state(installation, state).await? == TargetState::Finished {
-            let why = format!("another promotion to {} has ended meanwhile", self.main.shown);
+            let why = format!("another promotion to {} has completed in the meantime", self.main.shown);
             return Err(PromotionError::refused(why));
         }
         for half in [&mut self.main, &mut self.history] {

@@ -20,7 +20,7 @@ use crate::store::open_error::{OpenError, migrate};
 
 /// The name in `installation` under which a target records the installation whose promotion has ended in it.
 pub(super) const PROMOTED: &str = "promoted";
-/// The longest wait for a lock: PostgreSQL keeps that of a killed promotion until it notices that its client is gone.
+/// The longest wait for a lock: PostgreSQL keeps the lock of a killed promotion until it detects the closed connection.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// The pause between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
@@ -80,7 +80,7 @@ impl TargetDatabase {
             )));
         }
         if may_create != Some(true) {
-            return Err(PromotionError::refused(format!("{shown} does not let this user make tables")));
+            return Err(PromotionError::refused(format!("{shown} does not let this user create tables")));
         }
         Ok(Self { connection, url: url.to_owned(), shown, prefix, lock })
     }

@@ -90,7 +90,7 @@ async fn readable(connection: &dyn StoreConnection, rows: Vec<Model>) -> Result<
         match owned {
             Ok(owned) => page.services.push(owned),
             Err(error) => {
-                tracing::error!(%error, "cannot read a service; it is not watched");
+                tracing::error!(%error, "cannot read a service; it is not checked");
                 page.unreadable.push(key);
             }
         }

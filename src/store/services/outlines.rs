@@ -105,7 +105,7 @@ fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
     let check_type = row.check_type.parse();
     Ok(ServiceOutline {
         key,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed".into()))?,
         organisation: row.organisation_id,
         check_type: check_type.map_err(|_| corrupt(format!("unknown check type {}", row.check_type)))?,
         settings: settings_from(&row).map_err(corrupt)?,

@@ -56,7 +56,7 @@ pub(super) fn from_row(row: Model) -> Result<Statuspage, MainError> {
         list(&row.subscriber_channels)?.iter().map(|word| word.parse().ok()).collect();
     Ok(Statuspage {
         key,
-        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         organisation: row.organisation_id,
         name: TranslatedText::from_stored(&row.name).map_err(|_| corrupt("its name"))?,
         is_published: row.is_published,

@@ -42,7 +42,7 @@ async fn a_node_that_cannot_write_releases_its_partitions_and_takes_none() {
     let ready = scene.nodes.client(2).get("/readyz");
     assert!(ready.status == 503 && ready.body.contains("this node cannot write"), "{}", ready.body);
     let ready = scene.nodes.client(0).get("/readyz").expect(200).body;
-    assert!(ready.contains("others watch their services: c"), "{ready}");
+    assert!(ready.contains("other nodes check their services: c"), "{ready}");
     assert!(scene.nodes.server(2).log().contains("releasing partitions"));
 
     // It takes nothing of a node that dies either, so the third gets everything.

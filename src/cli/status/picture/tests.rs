@@ -106,7 +106,7 @@ a             0  2.00 MiB     –  connected       12  1200 ms            4     
 b             0  2.00 MiB     –  away            12  1200 ms            4        0
 
 a: location was started again once: it panicked
-b: the engine takes no commands
+b: the engine accepts no commands
 
 location  status   waiting     spool  late
 ams       offline    12000  1.00 MiB  4 ms

@@ -12,7 +12,7 @@ use crate::model::access_scope::TAGS_MAX;
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/access-scopes/{id}";
 const ABOUT: &str = "Sets of tags. A token that is confined to one sees and changes only services that carry one of the \
-    tags, and what hangs on them; everything here is closed to it.";
+    tags, and their incidents, maintenances and history. It cannot use the operations of this chapter.";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
@@ -36,7 +36,7 @@ fn operations() -> Vec<ApiOperation> {
             "create_access_scope",
             "Create an access scope",
         )
-        .says("422 when there is one with this name, in whatever case.")
+        .says("422 when another one has this name; case is ignored.")
         .takes("CreateAccessScope", sent())
         .creates("The new access scope.", "AccessScope", &scope)
         .refuses(&[402]),
@@ -46,13 +46,13 @@ fn operations() -> Vec<ApiOperation> {
             &scope,
         ),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_access_scope", "Change an access scope")
-            .says("Other tags count from the next request of each of its tokens on.")
+            .says("Changed tags apply from the next request of each of its tokens.")
             .takes("UpdateAccessScope", Some(json!({"tags": ["team:shop"]})))
             .shows("The changed access scope.", "AccessScope", &scope)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_access_scope", "Delete an access scope")
-            .says("422 while tokens are confined to it; they are named.")
-            .deletes("It is gone.")
+            .says("422 while tokens are confined to it; the answer names them.")
+            .deletes("Deleted.")
             .refuses(&[422]),
     ]
 }

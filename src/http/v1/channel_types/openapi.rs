@@ -24,5 +24,5 @@ pub(in crate::http::v1) fn show_channel_types() -> ApiOperation {
         "show_channel_types",
         "Show the kinds of notification channels",
     )
-    .answers(200, "The kinds and their settings.", enveloped(types), Some(shown))
+    .answers(200, "The channel kinds and their settings.", enveloped(types), Some(shown))
 }

@@ -26,7 +26,7 @@ pub(super) struct ChannelFieldView {
     label: &'static str,
     help: &'static str,
     required: bool,
-    /// True: it is kept sealed, and shown as the placeholder.
+    /// True: it is stored sealed, and shown as the placeholder.
     secret: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = strings)]

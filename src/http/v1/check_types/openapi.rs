@@ -18,5 +18,5 @@ pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, ApiSchema)> {
 pub(in crate::http::v1) fn show_check_types() -> ApiOperation {
     let types = map_of(named("CheckType")).says("By slug.");
     ApiOperation::new(HttpVerb::Get, "/v1/meta/check-types", "show_check_types", "Show the check types")
-        .answers(200, "What can be checked and configured.", enveloped(types), Some(example(EXAMPLE)))
+        .answers(200, "The check types and their settings.", enveloped(types), Some(example(EXAMPLE)))
 }

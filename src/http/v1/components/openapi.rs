@@ -19,7 +19,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateComponent", write().needs(&["name"])),
         ("UpdateComponent", write()),
     ];
-    let about = "What a status page is made of: services, groups, and plain lines.";
+    let about = "The entries of a status page: services, groups and plain text lines.";
     ApiChapter { name: "Components", about, schemas, operations: component_operations() }
 }
 
@@ -46,8 +46,8 @@ fn component_operations() -> Vec<ApiOperation> {
             .refuses(&[422])
             .translated(),
         ApiOperation::new(HttpVerb::Delete, ONE_COMPONENT, "delete_component", "Delete a component")
-            .says("A group goes with everything below it. One that a synced group manages cannot be deleted: 422.")
-            .deletes("It is gone.")
+            .says("Deleting a group deletes everything below it. 422 for a component that a synced group manages.")
+            .deletes("Deleted.")
             .refuses(&[422]),
     ]
 }

@@ -46,7 +46,7 @@ pub(in crate::http::v1) struct ComponentView<'a> {
     #[schema(schema_with = sync_tag_id, required)]
     sync_tag_id: Option<Id>,
     sync_new_visible: bool,
-    /// Made by a synced group.
+    /// True if a synced group created it.
     is_sync_managed: bool,
 }
 

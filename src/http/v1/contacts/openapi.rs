@@ -23,7 +23,8 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateContact", write().needs(&["name", "email"])),
         ("UpdateContact", write()),
     ];
-    let about = "People who can be told, by their own channels, in their own language and time zone.";
+    let about =
+        "People who can be notified, through their own channels, in their own language and time zone.";
     ApiChapter { name: "Contacts", about, schemas, operations: operations() }
 }
 
@@ -53,14 +54,14 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed contact.", schema, &contact)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_contact", "Delete a contact")
-            .says("Refused while on-call schedules, overrides to come, open cover requests or escalation policies name it.")
-            .deletes("It is gone, with its absences.")
+            .says("422 while on-call schedules, future overrides, open cover requests or escalation policies name it.")
+            .deletes("Deleted, with its absences.")
             .refuses(&[422]),
-        ApiOperation::new(HttpVerb::Post, CALENDAR, "make_contact_calendar", "Make the address of a calendar")
-            .says("The address of an iCalendar feed with the contact's shifts. It is shown only now; one that the contact had before stops working.")
+        ApiOperation::new(HttpVerb::Post, CALENDAR, "make_contact_calendar", "Create a calendar address")
+            .says("The address of an iCalendar feed with the contact's shifts. It is shown only in this answer; an earlier address of the contact stops working.")
             .creates("The address.", "ContactCalendar", &calendar),
-        ApiOperation::new(HttpVerb::Delete, CALENDAR, "delete_contact_calendar", "Take the address of a calendar away")
-            .deletes("The address works no more; the id is that of the contact."),
+        ApiOperation::new(HttpVerb::Delete, CALENDAR, "delete_contact_calendar", "Delete a calendar address")
+            .deletes("The address no longer works; the id is that of the contact."),
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::http::v1::quiet_hours::{OwnQuietHoursView, own_quiet_hours};
 use crate::id::Id;
 use crate::model::contact::{CHANNELS_MAX, Contact, NAME_LENGTH};
 
-/// A person who can be told.
+/// A person who can be notified.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ContactView<'a> {
     #[schema(schema_with = id)]
@@ -73,10 +73,10 @@ pub(super) fn language() -> ApiSchema {
 }
 
 pub(super) fn channel_ids() -> ApiSchema {
-    let words = "The notification channels by which the contact is told; mails of a channel of kind `email` go to `email`.";
+    let words = "The notification channels of the contact; mails of a channel of kind `email` go to `email`.";
     list_of(id()).items(0, CHANNELS_MAX).says(words)
 }
 
 fn calendar_url() -> ApiSchema {
-    url().says("Everyone who knows it sees the shifts of the contact. It is shown only now.")
+    url().says("Anyone with this URL sees the shifts of the contact. It is shown only in this answer.")
 }

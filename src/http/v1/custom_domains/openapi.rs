@@ -16,7 +16,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CustomDomain", view::<DomainView<'_>>()),
         ("AttachDomain", object().has("hostname", hostname())),
     ];
-    let about = "Host names of one's own for a status page.";
+    let about = "Custom host names for status pages.";
     ApiChapter { name: "Custom domains", about, schemas, operations: operations() }
 }
 
@@ -42,11 +42,11 @@ fn operations() -> Vec<ApiOperation> {
             &domain,
         ),
         ApiOperation::new(HttpVerb::Delete, ONE_DOMAIN, "detach_domain", "Detach a custom domain")
-            .deletes("It is gone."),
+            .deletes("Deleted."),
         ApiOperation::new(HttpVerb::Post, verify, "verify_domain", "Look up the records now")
             .says(
-                "422 unless it waits for verification; 429 when the last look was less than 10 seconds ago.",
+                "422 unless it waits for verification; 429 when the last look-up was less than 10 seconds ago.",
             )
-            .shows("The domain, whatever was found.", "CustomDomain", &domain),
+            .shows("The domain, with the result of the look-up.", "CustomDomain", &domain),
     ]
 }

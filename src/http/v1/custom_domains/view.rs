@@ -43,7 +43,7 @@ pub(super) struct DomainView<'a> {
     certificate: CertificateView,
 }
 
-/// The certificate of a custom domain. This server issues none, so there is none to speak of.
+/// The certificate of a custom domain. This server issues none.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CertificateView {
     #[schema(schema_with = certificate_status)]

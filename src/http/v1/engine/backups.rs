@@ -45,16 +45,16 @@ pub(super) struct BackupView {
     /// Name of its folder in `backup.folder`; null when it failed before it had one.
     #[schema(schema_with = string_or_null, required)]
     name: Option<String>,
-    /// Moment at which it was begun or asked for.
+    /// Time at which it was started or requested.
     #[schema(schema_with = timestamp_or_null, required)]
     created_at: Option<Timestamp>,
     /// Of backups that failed only the last attempt is shown, until one is complete.
     #[schema(schema_with = state)]
     state: &'static str,
-    /// Bytes of all its files; while it is made, about as many as there will be; null where that is not known.
+    /// Bytes of all its files; an estimate while it is running; null if unknown.
     #[schema(schema_with = bytes_or_null, required)]
     total_bytes: Option<u64>,
-    /// Bytes that are copied.
+    /// Bytes copied so far.
     #[schema(minimum = 0)]
     copied_bytes: u64,
     /// The reason why it failed.

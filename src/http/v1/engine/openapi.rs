@@ -13,15 +13,17 @@ pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, ApiSchema)> {
 }
 
 pub(in crate::http::v1) fn show_engine() -> ApiOperation {
-    ApiOperation::new(HttpVerb::Get, "/v1/engine", "show_engine", "Show how the process is doing")
-        .says("For operators: a token has `engine.view` only when it was made with it by name.")
+    ApiOperation::new(HttpVerb::Get, "/v1/engine", "show_engine", "Show the state of the process")
+        .says(
+            "For operators: a token has `engine.view` only when it was created with this permission by name.",
+        )
         .answers(200, "The actors, queues and share of this process.", enveloped(named("Engine")), None)
 }
 
 pub(in crate::http::v1) fn list_backups() -> ApiOperation {
     ApiOperation::new(HttpVerb::Get, BACKUPS, "list_engine_backups", "List the backups of the server")
         .says(
-            "For operators. The newest first, after the one that is being made and the last one that failed.",
+            "For operators. The running backup and the last failed one first, then the others, the newest first.",
         )
         .answers(200, "All of them, on one page.", enveloped(list_of(named("EngineBackup"))), None)
 }
@@ -29,10 +31,10 @@ pub(in crate::http::v1) fn list_backups() -> ApiOperation {
 pub(in crate::http::v1) fn create_backup() -> ApiOperation {
     ApiOperation::new(HttpVerb::Post, BACKUPS, "create_engine_backup", "Make a backup on the server")
         .says(
-            "For operators: a token has `engine.backup` only when it was made with it by name. The server makes the backup in its \
-             own `backup.folder`, without the secret key, and keeps the newest `backup.keep`. Ask for the list to see how far it \
-             is. Answers 409 while one is made, and where no folder is set.",
+            "For operators: a token has `engine.backup` only when it was created with this permission by name. The server makes the backup in its \
+             own `backup.folder`, without the secret key, and keeps the newest `backup.keep`. The list shows its \
+             progress. Answers 409 while a backup is running, and without a `backup.folder`.",
         )
-        .answers(202, "The backup that is being made.", enveloped(named("EngineBackup")), None)
+        .answers(202, "The running backup.", enveloped(named("EngineBackup")), None)
         .refuses(&[409])
 }

@@ -18,27 +18,27 @@ pub(super) struct OwnershipView {
     /// The name of this node.
     #[schema(schema_with = node_name)]
     node: String,
-    /// True if this node does what is done once for all: it has the first partition.
+    /// True if this node runs the cluster-wide jobs: it owns the first partition.
     leads: bool,
-    /// The number of partitions, of 64, whose services this node watches.
+    /// The number of partitions, of 64, that this node owns.
     #[schema(minimum = 0, maximum = 64)]
     partitions: u32,
-    /// The nodes that live or own something, by name, as this node has read it last.
+    /// The nodes that are live or own partitions, by name, as last read by this node.
     #[schema(inline)]
     nodes: Vec<NodeView>,
     /// The number of partitions that no node owns.
     #[schema(minimum = 0, maximum = 64)]
     unowned: u32,
-    /// Partitions that this node has taken, from whomever.
+    /// Partitions that this node has taken, from any node.
     #[schema(minimum = 0)]
     taken: u64,
-    /// Partitions that it has taken from nodes that had died.
+    /// Partitions that it has taken from dead nodes.
     #[schema(minimum = 0)]
     takeovers: u64,
-    /// Partitions that it has given back.
+    /// Partitions that it has released.
     #[schema(minimum = 0)]
     released: u64,
-    /// Partitions that others have taken from it.
+    /// Partitions that other nodes have taken from it.
     #[schema(minimum = 0)]
     lost: u64,
     /// Results that were refused, because another node had taken their partition.
@@ -57,10 +57,10 @@ struct NodeView {
     /// The number of partitions that it owns.
     #[schema(minimum = 0, maximum = 64)]
     partitions: u32,
-    /// Which they are.
+    /// The numbers of its partitions.
     #[schema(schema_with = numbers)]
     numbers: Vec<u8>,
-    /// True if it has said within seconds that it lives.
+    /// True if it renewed its lease within the last seconds.
     is_living: bool,
 }
 

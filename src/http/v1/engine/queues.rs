@@ -13,25 +13,25 @@ use crate::model::location::LocationStatus;
 #[derive(Serialize, ToSchema)]
 #[schema(as = EngineQueues)]
 pub(super) struct QueuesView {
-    /// Results in memory that the history database has not taken yet.
+    /// Results in memory that are not in the history database yet.
     #[schema(minimum = 0)]
     waiting_results: u64,
-    /// Bytes of results on disk that it has not taken yet.
+    /// Bytes of results on disk that are not in the history database yet.
     #[schema(minimum = 0)]
     spool_bytes: u64,
     #[schema(schema_with = lateness, required)]
     lateness_p99_ms: Option<u64>,
-    /// True while a NATS server is connected; null where none is set.
+    /// True while a NATS server is connected; null without one.
     #[schema(required)]
     bus_connected: Option<bool>,
     #[schema(schema_with = pending, required)]
     pending_batches: Option<u64>,
     #[schema(schema_with = lag, required)]
     lag_ms: Option<u64>,
-    /// Batches of results of locations in other places that came again.
+    /// Batches of results of remote locations that were redelivered.
     #[schema(minimum = 0)]
     redelivered_batches: u64,
-    /// Results of locations in other places that were not taken.
+    /// Results of remote locations that were rejected.
     #[schema(minimum = 0)]
     refused_results: u64,
     /// The active locations by code.
@@ -39,7 +39,7 @@ pub(super) struct QueuesView {
     locations: Vec<LocationQueueView>,
 }
 
-/// A location, as it has last been heard.
+/// A location with the figures of its last report.
 #[derive(Serialize, ToSchema)]
 struct LocationQueueView {
     #[schema(schema_with = code)]
@@ -96,34 +96,31 @@ fn status() -> ApiSchema {
 
 fn lateness() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "The milliseconds that 99 of 100 checks of this process have started late at most, as a bound of the histogram in \
+        "Lateness in milliseconds that 99 of 100 check starts of this process do not exceed, as a bound of the histogram in \
         /metrics; null before the first.",
     )
 }
 
 fn lateness_there() -> ApiSchema {
-    integer()
-        .at_least(0)
-        .nullable()
-        .says("The same of a location in another place, as it has last said itself.")
+    integer().at_least(0).nullable().says("The same figure of a remote location, from its last report.")
 }
 
 fn pending() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "Batches of results that the NATS server has for this node, and that it had not taken when the last one came; null \
-        where no server is set.",
+        "Batches of results that waited for this node on the NATS server when it received the last one; null \
+        without a NATS server.",
     )
 }
 
 fn lag() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "The milliseconds that the last batch of results took from the NATS server into the history; null likewise.",
+        "Milliseconds that the last batch of results took from the NATS server into the history; null without a NATS server.",
     )
 }
 
 fn waiting() -> ApiSchema {
     integer().at_least(0).nullable().says(
-        "Results in its memory that have not arrived yet; null for a location of this process, and for one that was never heard.",
+        "Results in its memory that have not arrived yet; null for a location of this process, and for one that has never reported.",
     )
 }
 
@@ -131,5 +128,5 @@ fn spool() -> ApiSchema {
     integer()
         .at_least(0)
         .nullable()
-        .says("Bytes of results on its disk that have not arrived yet; null likewise.")
+        .says("Bytes of results on its disk that have not arrived yet; null as for the results in memory.")
 }

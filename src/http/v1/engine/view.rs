@@ -15,9 +15,9 @@ use crate::supervise::{ActorKindState, OnDeath};
 pub(super) struct EngineView<'a> {
     #[schema(schema_with = started_at)]
     pub(super) started_at: Timestamp,
-    /// True if the engine takes commands.
+    /// True if the engine accepts commands.
     pub(super) is_alive: bool,
-    /// What to look at although this process serves, as `/readyz` says it.
+    /// Warnings of a process that is ready, as in `/readyz`.
     pub(super) warnings: Vec<String>,
     /// By name.
     #[schema(inline)]
@@ -42,7 +42,7 @@ pub(super) struct ActorView<'a> {
     restarts: u64,
     #[schema(minimum = 0)]
     panics: u64,
-    /// Given up because they did not answer.
+    /// Number of members that were replaced because they did not answer.
     #[schema(minimum = 0)]
     frozen: u64,
     /// The total length of their queues; null where that is not known.
@@ -74,7 +74,7 @@ impl<'a> ActorView<'a> {
 fn ownership() -> ApiSchema {
     view::<OwnershipView>()
         .nullable()
-        .says("The share of this node among several; null on a node that is alone.")
+        .says("The partitions of this node in a cluster; null on a single node.")
 }
 
 fn started_at() -> ApiSchema {

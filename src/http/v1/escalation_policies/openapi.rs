@@ -24,8 +24,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateEscalationPolicy", write().needs(&["name", "steps"])),
         ("UpdateEscalationPolicy", write()),
     ];
-    let about =
-        "Whom incidents are told to, step by step, until somebody acknowledges them or they are over.";
+    let about = "Who is notified of an incident, step by step, until it is acknowledged or resolved.";
     ApiChapter { name: "Escalation policies", about, schemas, operations: operations() }
 }
 
@@ -38,9 +37,9 @@ fn operations() -> Vec<ApiOperation> {
     vec![
         ApiOperation::new(HttpVerb::Get, LIST, "list_escalation_policies", "List escalation policies")
             .paged(DEFAULT_PER_PAGE)
-            .lists("Policies in the order in which they are asked.", schema, &policy),
+            .lists("Policies in order; the first one that matches decides.", schema, &policy),
         ApiOperation::new(HttpVerb::Post, LIST, "create_escalation_policy", "Create an escalation policy")
-            .says("Without `position` it is the first one in the order. Incidents that are open follow it from their next change on.")
+            .says("Without `position` it becomes the first one. Open incidents follow it from their next change on.")
             .takes("CreateEscalationPolicy", Some(json!({"name": "Shop", "steps": [step]})))
             .creates("The new policy.", schema, &policy)
             .refuses(&[402]),
@@ -50,16 +49,16 @@ fn operations() -> Vec<ApiOperation> {
             &policy,
         ),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_escalation_policy", "Change an escalation policy")
-            .says("Incidents that follow it go on with the changed steps.")
+            .says("Incidents that follow it continue with the changed steps.")
             .takes("UpdateEscalationPolicy", Some(json!({"repeat_after_seconds": 900})))
             .shows("The changed policy.", schema, &policy)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_escalation_policy", "Delete an escalation policy")
-            .says("Incidents that follow it are told to nobody else by it.")
-            .deletes("It is gone."),
+            .says("Incidents that follow it notify no further steps.")
+            .deletes("Deleted."),
         ApiOperation::new(HttpVerb::Get, OF_INCIDENT, "show_incident_escalation", "Show the escalation of an incident")
-            .says("Null when it follows no policy: none matches, somebody has acknowledged it, or it is over.")
-            .shows("How far it has come.", "Escalation", &escalation),
+            .says("Null when it follows no policy: none matches, or it is acknowledged or resolved.")
+            .shows("Its policy, round and next step.", "Escalation", &escalation),
     ]
 }
 

@@ -16,7 +16,7 @@ use crate::id::Id;
 use crate::model::escalation::{EscalationPolicy, EscalationProgress};
 use crate::store::{escalations, incidents};
 
-/// How far an incident has come in the escalation policy that it follows.
+/// The progress of an incident in the escalation policy that it follows.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EscalationView<'a> {
     #[schema(schema_with = id)]
@@ -57,7 +57,7 @@ fn policy_name() -> ApiSchema {
 }
 
 fn round() -> ApiSchema {
-    integer().at_least(1).says("The round; it rises when the first step comes again.")
+    integer().at_least(1).says("The round; it increases when the first step is repeated.")
 }
 
 fn steps_taken() -> ApiSchema {

@@ -88,7 +88,7 @@ fn seconds(bounds: &RangeInclusive<u32>) -> ApiSchema {
 pub(super) fn position() -> ApiSchema {
     integer()
         .at_least(1)
-        .says("Its place in the order, from 1; an incident follows the first policy that matches it.")
+        .says("Position in the order, from 1; an incident follows the first policy that matches it.")
 }
 
 pub(super) fn name() -> ApiSchema {
@@ -96,7 +96,7 @@ pub(super) fn name() -> ApiSchema {
 }
 
 pub(super) fn min_severity() -> ApiSchema {
-    one_of(Severity::WORDS).says("No incident that is less severe.")
+    one_of(Severity::WORDS).says("The least severity of an incident that follows this policy.")
 }
 
 pub(super) fn applies_to() -> ApiSchema {
@@ -133,7 +133,6 @@ pub(super) fn steps() -> ApiSchema {
 }
 
 pub(super) fn repeat_after() -> ApiSchema {
-    let words =
-        "Seconds after the last step at which the first one comes again; null: it ends with the last step.";
+    let words = "Seconds after the last step before the first one is repeated; null: the last step is final.";
     seconds(&REPEAT_SECONDS).nullable().says(words)
 }

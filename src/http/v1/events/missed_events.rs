@@ -1,9 +1,9 @@
 //! Replays the events since a client's last event, page by page: status changes, then events of incidents and
 //! maintenances, then results in order of time.
 //!
-//! What is sent here is remembered, so that it is not sent again when the stream goes on live. A position that lies too
-//! far back, or ahead of what is stored, is answered with `reset`. Only rows of the client's own organisation are read.
-//! An id never says more than the tail has settled: a row with a smaller number may still be on its way.
+//! What is sent here is remembered, so that it is not sent again in the live stream. A position that is too old, or
+//! ahead of the stored events, is answered with `reset`. Only rows of the client's own organisation are read. An id is
+//! never beyond the position that the tail has settled: a row with a smaller number may not be committed yet.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

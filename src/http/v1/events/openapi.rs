@@ -11,12 +11,12 @@ use crate::model::event::EventType;
 const WORDS: &str = "Server-sent events, without an end. The `data` of each event is JSON of the schema that belongs to its \
     type: `status_change` StatusChangeEvent, `incident` IncidentEvent, `maintenance` MaintenanceEvent, `result` ResultEvent, \
     `reset` ResetEvent. Every type needs the permission of its resource: `services.view` (status changes, results), \
-    `incidents.view`, `maintenances.view`; without `types` those come that the token may read.\n\n\
-    A client that comes again within 30 minutes with the header `Last-Event-ID` is told first what it has missed, then what \
-    happens. Events come at least once: what was on its way when a stream broke may come again. `reset` says that not \
-    everything could be told (`too_old`: the id lies too far back; `too_many_results`: results of more than 50 services); \
-    read the resources anew then.\n\n\
-    A client that reads too slowly is cut off, and may come again. In a cluster everything comes from every node.";
+    `incidents.view`, `maintenances.view`; without `types` the stream has all types that the token may read.\n\n\
+    A client that reconnects within 30 minutes with the header `Last-Event-ID` first receives the events that it missed. \
+    Events are delivered at least once: an event may be repeated after a broken connection. `reset` says that some events \
+    could not be sent (`too_old`: the id is too old; `too_many_results`: results of more than 50 services); read the \
+    resources again then.\n\n\
+    A client that reads too slowly is disconnected and may reconnect. In a cluster every node sends all events.";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
@@ -26,8 +26,8 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("ResultEvent", view::<ResultView<'_>>()),
         ("ResetEvent", view::<ResetView>()),
     ];
-    let about = "What happens, as it happens.";
-    let stream = ApiOperation::new(HttpVerb::Get, "/v1/events", "stream_events", "Listen to what happens")
+    let about = "A live stream of status changes, results, incidents and maintenances.";
+    let stream = ApiOperation::new(HttpVerb::Get, "/v1/events", "stream_events", "Stream events")
         .says(WORDS)
         .asks_list("types", one_of(EventType::WORDS), "Only events of these types.")
         .asks("service_id", id(), "Only events that concern this service.")
@@ -42,7 +42,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
             string(),
             "The id of the last event that was received: missed events are sent first.",
         )
-        .answers_with("text/event-stream", "Events, as they happen.", string())
+        .answers_with("text/event-stream", "Events in the order in which they happen.", string())
         .refuses(&[400, 422])
         .translated();
     ApiChapter { name: "Events", about, schemas, operations: vec![stream] }

@@ -54,7 +54,7 @@ impl<'a> ResultView<'a> {
     }
 }
 
-/// Something became of an incident.
+/// A change of an incident.
 #[derive(Serialize, ToSchema)]
 pub(super) struct IncidentEventView {
     #[schema(schema_with = act)]
@@ -65,7 +65,7 @@ pub(super) struct IncidentEventView {
     incident: Option<Value>,
 }
 
-/// Something became of a maintenance.
+/// A change of a maintenance.
 #[derive(Serialize, ToSchema)]
 pub(super) struct MaintenanceEventView {
     #[schema(schema_with = act)]
@@ -113,12 +113,13 @@ fn status() -> ApiSchema {
 }
 
 fn cause() -> ApiSchema {
-    one_of(ChangeCause::WORDS).says("Of `flapping` and `settled` the status stays as it was.")
+    one_of(ChangeCause::WORDS)
+        .says("Cause of the change. With `flapping` and `settled` the status stays the same.")
 }
 
 fn act() -> ApiSchema {
     one_of(&[EventAction::WORDS, &[LEFT]].concat()).says(
-        "Only incidents are `resolved`. `left`: it still stands, and concerns nothing any more that was asked for. What has left \
+        "Only incidents are `resolved`. `left`: it still exists, but no longer matches the filters of the stream. What has left \
         the access scope of the token is `deleted`.",
     )
 }
@@ -128,11 +129,13 @@ fn check() -> ApiSchema {
 }
 
 fn incident() -> ApiSchema {
-    named("Incident").nullable().says("Its state when this is sent. Null: it is deleted, or has left.")
+    named("Incident").nullable().says("Its state when the event is sent. Null: it was deleted or has left.")
 }
 
 fn maintenance() -> ApiSchema {
-    named("Maintenance").nullable().says("Its state when this is sent. Null: it is deleted, or has left.")
+    named("Maintenance")
+        .nullable()
+        .says("Its state when the event is sent. Null: it was deleted or has left.")
 }
 
 fn reason() -> ApiSchema {

@@ -28,7 +28,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     ];
     let operations =
         vec![show_metrics(), list_response_times(), list_uptime(), list_checks(), list_status_changes()];
-    ApiChapter { name: "Measurements", about: "What was measured of a service.", schemas, operations }
+    ApiChapter { name: "Measurements", about: "Stored measurements of a service.", schemas, operations }
 }
 
 fn show_metrics() -> ApiOperation {

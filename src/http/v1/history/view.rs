@@ -178,12 +178,12 @@ impl StatusChangeView {
 }
 
 fn moment() -> ApiSchema {
-    string().format("date-time").says("The beginning.")
+    string().format("date-time").says("Start of the status.")
 }
 
 fn measured_status() -> ApiSchema {
     one_of(MeasuredStatus::WORDS)
-        .says("`no_data`: no check was made; `unknown`: nothing is known yet, or any more.")
+        .says("`no_data`: no check was made; `unknown`: no result yet, or none recently.")
 }
 
 fn change_cause() -> ApiSchema {
@@ -191,7 +191,7 @@ fn change_cause() -> ApiSchema {
 }
 
 fn end_or_null() -> ApiSchema {
-    string().format("date-time").nullable().says("The end; null for the present status.")
+    string().format("date-time").nullable().says("End of the status; null for the present one.")
 }
 
 /// A finished check.
@@ -317,15 +317,15 @@ fn downtime() -> ApiSchema {
 
 fn unmeasured() -> ApiSchema {
     integer().range(0, 86_400).says(
-        "Time of the day until now of which nothing is known or which is left out: nobody looked, it was paused, planned work \
-         went on. `uptime_percent` is that of the rest.",
+        "Time of the day, until now, without data or excluded: no checks, a pause, or planned maintenance. \
+         `uptime_percent` covers the rest.",
     )
 }
 
 fn unreachable() -> ApiSchema {
     integer()
         .range(0, 86_400)
-        .says("Time that counts for nothing, because something that the service depends on did not work.")
+        .says("Time that is excluded because something that the service depends on was down.")
 }
 
 fn checked_at() -> ApiSchema {

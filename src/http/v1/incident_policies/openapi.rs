@@ -20,7 +20,8 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateIncidentPolicy", write().needs(&["name"])),
         ("UpdateIncidentPolicy", write()),
     ];
-    let about = "Which outages become incidents by themselves, when, how severe, and when they are over.";
+    let about =
+        "Which outages open an incident automatically, when, with which severity, and when it is resolved.";
     ApiChapter { name: "Incident policies", about, schemas, operations: operations() }
 }
 
@@ -34,14 +35,14 @@ fn operations() -> Vec<ApiOperation> {
             "List incident policies",
         )
         .paged(DEFAULT_PER_PAGE)
-        .lists("Policies in the order in which they are asked.", "IncidentPolicy", &policy),
+        .lists("Policies in order; the first one that matches decides.", "IncidentPolicy", &policy),
         ApiOperation::new(
             HttpVerb::Post,
             "/v1/incident-policies",
             "create_incident_policy",
             "Create an incident policy",
         )
-        .says("Without `position` it is the first one in the order.")
+        .says("Without `position` it becomes the first one.")
         .takes(
             "CreateIncidentPolicy",
             Some(json!({"name": "Shop", "down_severity": "critical", "publish": true})),
@@ -59,8 +60,8 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed policy.", "IncidentPolicy", &policy)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_incident_policy", "Delete an incident policy")
-            .says("Incidents that it has opened stay, and are resolved by people.")
-            .deletes("It is gone."),
+            .says("Incidents that it opened stay open until they are resolved by hand.")
+            .deletes("Deleted."),
     ]
 }
 

@@ -85,7 +85,7 @@ fn seconds(bounds: &RangeInclusive<u32>) -> ApiSchema {
 pub(super) fn position() -> ApiSchema {
     integer()
         .at_least(1)
-        .says("Its place in the order, from 1; the first policy that matches a service decides.")
+        .says("Position in the order, from 1; the first policy that matches a service decides.")
 }
 
 pub(super) fn name() -> ApiSchema {
@@ -105,8 +105,7 @@ pub(super) fn open_after() -> ApiSchema {
 }
 
 pub(super) fn resolve_after() -> ApiSchema {
-    let words =
-        "Seconds that everything works again before the incident is resolved; null: people resolve it.";
+    let words = "Seconds without failure before the incident is resolved; null: it is resolved by hand.";
     seconds(&PATIENCE_SECONDS).nullable().says(words)
 }
 

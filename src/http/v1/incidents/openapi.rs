@@ -38,7 +38,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     ];
     let mut operations = collection();
     operations.extend(timeline());
-    let about = "What went wrong, what is done about it, and who is told.";
+    let about = "Outages and other problems, their timelines, and who is notified.";
     ApiChapter { name: "Incidents", about, schemas, operations }
 }
 
@@ -63,12 +63,12 @@ fn collection() -> Vec<ApiOperation> {
             &incident,
         ),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_incident", "Change an incident")
-            .says("A resolved incident is opened again by a timeline entry only: 409 here.")
+            .says("Only a timeline entry reopens a resolved incident: 409 here.")
             .takes("UpdateIncident", Some(json!({"is_published": true})))
             .shows("The changed incident.", "Incident", &incident)
             .refuses(&[409, 422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_incident", "Delete an incident")
-            .deletes("It is gone."),
+            .deletes("Deleted."),
         ApiOperation::new(
             HttpVerb::Get,
             "/v1/services/{id}/incidents",
@@ -76,7 +76,7 @@ fn collection() -> Vec<ApiOperation> {
             "List incidents of a service",
         )
         .incident_filters()
-        .lists("Incidents of the service, and how it was hit.", "ServiceIncident", &of_service),
+        .lists("Incidents of the service, with their impact on it.", "ServiceIncident", &of_service),
     ];
     // The response to a delete has no text.
     let translated = |operation: ApiOperation| {
@@ -108,9 +108,9 @@ fn timeline() -> Vec<ApiOperation> {
             HttpVerb::Post,
             "/v1/incidents/{id}/acknowledge",
             "acknowledge_incident",
-            "Take note of an incident",
+            "Acknowledge an incident",
         )
-        .says("The first one counts, until the incident is opened again; only members of the organisation see it.")
+        .says("The first acknowledgement counts until the incident is reopened; only members of the organisation see it.")
         .may_take("AcknowledgeIncident", Some(json!({"note": "I look at the payment gateway."})))
         .shows("The whole incident.", "Incident", &incident)
         .refuses(&[409])
@@ -154,7 +154,8 @@ fn create() -> ApiSchema {
 }
 
 fn change() -> ApiSchema {
-    let words = "Only `investigating`, `identified` or `monitoring`; resolving has an operation of its own.";
+    let words =
+        "Only `investigating`, `identified` or `monitoring`; use the resolve operation to resolve it.";
     write()
         .may_have("status", one_of(&OPEN_STATUSES).says(words))
         .may_have("kind", kind().says("Cannot be changed after creation."))
@@ -198,11 +199,15 @@ impl ApiOperation {
             "Only incidents that started before this time.",
         );
         self.service_filter()
-            .asks("resolved", boolean(), "`true`: resolved ones, `false`: open ones; `1` and `0` do as well.")
+            .asks(
+                "resolved",
+                boolean(),
+                "`true`: resolved ones, `false`: open ones; `1` and `0` are accepted, too.",
+            )
             .asks(
                 "is_published",
                 boolean(),
-                "`true`: published ones, `false`: internal ones; `1` and `0` do as well.",
+                "`true`: published ones, `false`: internal ones; `1` and `0` are accepted, too.",
             )
             .asks("kind", kind(), "Only incidents of this kind.")
             .period(from, to)

@@ -19,13 +19,13 @@ use crate::model::incident::{
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
 
-/// An incident by itself.
+/// A single incident.
 #[derive(Serialize, ToSchema)]
 pub(super) struct IncidentView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     row: IncidentRowView<'a>,
-    /// The pages that were chosen explicitly.
+    /// The explicitly chosen status pages.
     statuspages: Vec<NamedView<'a>>,
     #[schema(schema_with = updates)]
     updates: Vec<EntryView<'a>>,
@@ -65,7 +65,7 @@ pub(super) struct IncidentRowView<'a> {
     acknowledged: Option<AcknowledgementView<'a>>,
 }
 
-/// Somebody works on an incident.
+/// An acknowledgement: somebody works on the incident.
 #[derive(Serialize, ToSchema)]
 pub(super) struct AcknowledgementView<'a> {
     #[schema(schema_with = timestamp)]
@@ -74,7 +74,7 @@ pub(super) struct AcknowledgementView<'a> {
     by: AuthorView<'a>,
 }
 
-/// An incident of a service, and how it hits that service.
+/// An incident of a service, with its impact on that service.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ServiceIncidentView<'a> {
     #[serde(flatten)]
@@ -206,15 +206,15 @@ fn author() -> ApiSchema {
 fn acknowledged() -> ApiSchema {
     view::<AcknowledgementView<'_>>()
         .nullable()
-        .says("Who works on it, and since when; never shown to visitors.")
+        .says("Who acknowledged it, and when; never shown to visitors.")
 }
 
 fn service_impact() -> ApiSchema {
-    view::<ImpactView>().nullable().says("Null: the incident has let go of the service in this very moment.")
+    view::<ImpactView>().nullable().says("Null: the incident no longer affects the service.")
 }
 
 fn resolved_at() -> ApiSchema {
-    timestamp_or_null().says("Null exactly while it is open.")
+    timestamp_or_null().says("Null while it is open.")
 }
 
 fn updates() -> ApiSchema {
@@ -222,5 +222,5 @@ fn updates() -> ApiSchema {
 }
 
 fn internal_updates() -> ApiSchema {
-    list_of(named("IncidentUpdate")).says("Entries that no visitor of a status page sees, the oldest first.")
+    list_of(named("IncidentUpdate")).says("Internal entries, never shown to visitors, the oldest first.")
 }

@@ -24,8 +24,9 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("MaintenanceOccurrence", view::<OccurrenceView>()),
         ("UpdateMaintenanceSeries", change()),
     ];
-    let about = "Windows that come again. A series is created with its first maintenance, by `POST /v1/maintenances` with \
-                 `recurrence`; its maintenances stand thirty days ahead, and in any case the next one.";
+    let about = "Maintenance windows that repeat. A series is created with its first maintenance, by \
+                 `POST /v1/maintenances` with `recurrence`. Its maintenances of the next 30 days exist in advance, at least \
+                 the next one.";
     ApiChapter { name: "Maintenance series", about, schemas, operations: operations() }
 }
 
@@ -37,21 +38,21 @@ fn operations() -> Vec<ApiOperation> {
             .lists("Series, the oldest first.", "MaintenanceSeriesRow", &row)
             .paged(DEFAULT_PER_PAGE)
             .translated(),
-        ApiOperation::new(HttpVerb::Get, ITEM, "show_maintenance_series", "Show a series with what is to come")
+        ApiOperation::new(HttpVerb::Get, ITEM, "show_maintenance_series", "Show a series with its future maintenances")
             .shows("The series.", "MaintenanceSeries", &series)
             .translated(),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_maintenance_series", "Change a series")
             .says(
-                "Maintenances that have not begun follow, and those that move keep their id. One that was changed, cancelled or \
-                 deleted by itself stays as it is, and takes the place of the occurrence of the same day.",
+                "Maintenances that have not started follow the change, and those that move keep their id. One that was \
+                 changed, cancelled or deleted individually stays as it is and replaces the occurrence of that day.",
             )
             .takes("UpdateMaintenanceSeries", Some(later))
             .shows("The changed series.", "MaintenanceSeries", &series)
             .refuses(&[409, 422])
             .translated(),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_maintenance_series", "End a series")
-            .says("Its scheduled maintenances go; others stay, and belong to no series any more.")
-            .deletes("It is gone."),
+            .says("Deletes its scheduled maintenances. Others stay and no longer belong to a series.")
+            .deletes("Deleted."),
     ]
 }
 
@@ -72,8 +73,8 @@ fn change() -> ApiSchema {
         .may_have("scheduled_start", instant().says(start))
         .may_have("scheduled_end", instant().says(end))
         .may_have("recurrence", recurrence())
-        .may_have("message", message.says("The first timeline entry of maintenances to come."))
+        .may_have("message", message.says("The first timeline entry of future maintenances."))
         .may_have("notify_announcement", boolean())
         .may_have("post_update", boolean().default_value(true).says("A moved window adds a timeline entry."))
-        .may_have("notify_subscribers", boolean().default_value(false).says("Tell subscribers about it."))
+        .may_have("notify_subscribers", boolean().default_value(false).says("Notify subscribers of it."))
 }

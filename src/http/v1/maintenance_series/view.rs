@@ -30,17 +30,17 @@ use crate::store::maintenances::series::{links, occurrences};
 /// Occurrences shown per series.
 const SHOWN: usize = 10;
 
-/// A series by itself.
+/// A single series.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SeriesView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     row: SeriesRowView<'a>,
-    /// The pages that were chosen explicitly.
+    /// The explicitly chosen status pages.
     statuspages: Vec<NamedView<'a>>,
-    /// The next ten that were not skipped; maintenances stand for those of the coming thirty days, and for the next one.
+    /// The next ten that were not skipped; those of the next 30 days, and the next one, have a maintenance.
     next_occurrences: Vec<OccurrenceView>,
-    /// The starts, by the rule, of those to come that were cancelled or deleted.
+    /// The starts, by the rule, of future occurrences that were cancelled or deleted.
     #[schema(schema_with = timestamps)]
     skipped: Vec<Timestamp>,
 }
@@ -82,7 +82,7 @@ pub(super) struct SeriesRowView<'a> {
     services: Vec<NamedView<'a>>,
 }
 
-/// A rule and the time zone of its clocks.
+/// A rule and its time zone.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RecurrenceRule)]
 pub(super) struct RecurrenceRuleView<'a> {
@@ -92,7 +92,7 @@ pub(super) struct RecurrenceRuleView<'a> {
     time_zone: &'static str,
 }
 
-/// An occurrence to come, or one that is running.
+/// A future or running occurrence.
 #[derive(Serialize, ToSchema)]
 #[schema(as = MaintenanceOccurrence)]
 pub(super) struct OccurrenceView {
@@ -231,7 +231,7 @@ pub(super) async fn one(
 }
 
 fn status() -> ApiSchema {
-    let words = "`ended`: its rule has nothing to come. `cancelled`: its last service was deleted.";
+    let words = "`ended`: its rule has no future occurrence. `cancelled`: its last service was deleted.";
     one_of(&SeriesStatus::ALL.map(SeriesStatus::as_str)).says(words)
 }
 

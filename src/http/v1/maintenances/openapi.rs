@@ -32,7 +32,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     ];
     let mut operations = collection();
     operations.extend(acts());
-    let about = "Work that is announced, and does not count as an outage.";
+    let about = "Announced work that does not count as an outage.";
     ApiChapter { name: "Maintenances", about, schemas, operations }
 }
 
@@ -66,7 +66,7 @@ fn collection() -> Vec<ApiOperation> {
             .refuses(&[409, 422])
             .translated(),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_maintenance", "Delete a maintenance")
-            .deletes("It is gone."),
+            .deletes("Deleted."),
         ApiOperation::new(HttpVerb::Get, of_service, "list_service_maintenances", "List maintenances of a service")
             .maintenance_filters()
             .lists("Maintenances of the service.", "MaintenanceRow", &row)
@@ -86,8 +86,8 @@ fn acts() -> Vec<ApiOperation> {
             .says("Only a scheduled one; otherwise 409."),
         act("/v1/maintenances/{id}/complete", "complete_maintenance", "Complete a maintenance")
             .says("Only one in progress; otherwise 409."),
-        act("/v1/maintenances/{id}/extend", "extend_maintenance", "Give a maintenance more time")
-            .says("One in progress, or a completed one, which goes on; otherwise 409.")
+        act("/v1/maintenances/{id}/extend", "extend_maintenance", "Extend a maintenance")
+            .says("Only one in progress, or a completed one, which continues; otherwise 409.")
             .takes("ExtendMaintenance", Some(extended)),
         act("/v1/maintenances/{id}/cancel", "cancel_maintenance", "Cancel a maintenance")
             .says("Only a scheduled one; otherwise 409."),
@@ -125,13 +125,13 @@ fn create() -> ApiSchema {
     write()
         .may_have("recurrence", repeated)
         .may_have("message", message.says("The first timeline entry; generated when left out."))
-        .may_have("notify_announcement", boolean().default_value(true).says("Tell subscribers now."))
+        .may_have("notify_announcement", boolean().default_value(true).says("Notify subscribers now."))
         .needs(&["title", "scheduled_start"])
 }
 
 /// A rule and a time zone in a body.
 pub(in crate::http::v1) fn recurrence() -> ApiSchema {
-    let rule = "A rule of RFC 5545 without DTSTART; daily at most often.";
+    let rule = "A recurrence rule of RFC 5545 without DTSTART; at most daily.";
     object()
         .may_have("rrule", text(1, RULE_LENGTH_MAX).says(rule).example("FREQ=WEEKLY;BYDAY=SU"))
         .may_have("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))
@@ -140,7 +140,7 @@ pub(in crate::http::v1) fn recurrence() -> ApiSchema {
 
 fn change() -> ApiSchema {
     let post = boolean().default_value(true).says("A changed window adds a timeline entry.");
-    let notify = boolean().default_value(false).says("Tell subscribers about that entry.");
+    let notify = boolean().default_value(false).says("Notify subscribers of that entry.");
     write().may_have("post_update", post).may_have("notify_subscribers", notify)
 }
 

@@ -235,7 +235,7 @@ pub(in crate::http::v1) fn shown_kind() -> ApiSchema {
 }
 
 pub(in crate::http::v1) fn created_by() -> ApiSchema {
-    named("Author").nullable().says("Null: made by the server.")
+    named("Author").nullable().says("Null: created by the server.")
 }
 
 fn scheduled_end() -> ApiSchema {

@@ -14,5 +14,5 @@ pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, ApiSchema)> {
 pub(in crate::http::v1) fn show_me() -> ApiOperation {
     ApiOperation::new(HttpVerb::Get, "/v1/me", "show_me", "Show the calling token")
         .says("Works on every plan.")
-        .answers(200, "Who asks: the bare object, without `data`.", named("Me"), Some(example(EXAMPLE)))
+        .answers(200, "The token: the bare object, without `data`.", named("Me"), Some(example(EXAMPLE)))
 }

@@ -97,7 +97,7 @@ struct QuotaView {
     /// Null: without limit.
     #[schema(required, minimum = 0)]
     limit: Option<u32>,
-    /// Null: counted per status page, or not told to a token that is confined to an access scope.
+    /// Null: counted per status page, or hidden from a token that is confined to an access scope.
     #[schema(required, minimum = 0)]
     usage: Option<u64>,
 }
@@ -175,5 +175,5 @@ fn plan() -> ApiSchema {
 }
 
 fn expires_at() -> ApiSchema {
-    timestamp().says("Only of a token that expires.")
+    timestamp().says("Only for a token that expires.")
 }

@@ -10,7 +10,7 @@ const EXAMPLE: &str = include_str!("example.json");
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let about = "Events that are no incidents: certificates near their end, missed heartbeats, locations without network, \
-        error budgets that burn, gaps in on-call schedules, trouble of the monitor itself.";
+        error budgets that burn too fast, uncovered periods of on-call schedules, problems of the monitor itself.";
     ApiChapter {
         name: "Notices",
         about,
@@ -18,9 +18,13 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         operations: vec![
             ApiOperation::new(HttpVerb::Get, "/v1/notices", "list_notices", "List notices")
                 .paged(DEFAULT_PER_PAGE)
-                .asks("lasts", boolean(), "`true`: those that last, `false`: those that are over.")
+                .asks(
+                    "lasts",
+                    boolean(),
+                    "`true`: notices that are still active, `false`: those that have ended.",
+                )
                 .lists(
-                    "Notices, the newest first; those that are over for 90 days.",
+                    "Notices, the newest first; ended ones are kept for 90 days.",
                     "Notice",
                     &example(EXAMPLE),
                 )

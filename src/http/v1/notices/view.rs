@@ -50,7 +50,7 @@ impl<'a> NoticeView<'a> {
 }
 
 fn own_id() -> ApiSchema {
-    id().says("Messages about it carry it too: from its begin to its end.")
+    id().says("All messages about the notice carry this id, from its start to its end.")
 }
 
 fn event() -> ApiSchema {
@@ -58,7 +58,7 @@ fn event() -> ApiSchema {
 }
 
 fn about() -> ApiSchema {
-    string().says("The id of a service or an SLA target, the id of an on-call schedule with the begin of the gap (`ID/2026-11-30T09:00:00.000Z`), the code of a location, the id of a channel whose template cannot be filled, or what this monitor cannot do.")
+    string().says("The id of a service or an SLA target, the id of an on-call schedule with the start of the uncovered period (`ID/2026-11-30T09:00:00.000Z`), the code of a location, the id of a channel whose template cannot be filled, or the function of this monitor that fails.")
 }
 
 fn severity() -> ApiSchema {
@@ -66,5 +66,5 @@ fn severity() -> ApiSchema {
 }
 
 fn ended_at() -> ApiSchema {
-    timestamp_or_null().says("Null: it lasts.")
+    timestamp_or_null().says("Null while it lasts.")
 }

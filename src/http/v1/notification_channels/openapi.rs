@@ -27,7 +27,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("UpdateNotificationChannel", write().may_have("kind", kind())),
     ];
     schemas.extend(channel_types::openapi::schemas());
-    let about = "The ways by which people are told what happens.";
+    let about = "Where notifications are sent: e-mail, chat, webhooks and others.";
     ApiChapter { name: "Notification channels", about, schemas, operations: operations() }
 }
 
@@ -54,17 +54,17 @@ fn operations() -> Vec<ApiOperation> {
             &channel,
         ),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_notification_channel", "Change a notification channel")
-            .says("`settings` change key by key; null takes one away. What waits is tried again at once.")
+            .says("`settings` change key by key; null removes one. Waiting messages are retried at once.")
             .takes("UpdateNotificationChannel", Some(json!({"min_severity": "critical"})))
             .shows("The changed channel.", name, &channel)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_notification_channel", "Delete a notification channel")
-            .says("What waits for it, and what was sent through it, goes with it. One that a step of an escalation policy names cannot be deleted.")
-            .deletes("It is gone.")
+            .says("Deletes its waiting and sent messages as well. 422 while a step of an escalation policy names it.")
+            .deletes("Deleted.")
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Post, TEST, "test_notification_channel", "Send a test message")
-            .says("Sent at once and once, also through a channel that is switched off; `/v1/notifications` does not show it.")
-            .shows("What came back.", "ChannelTest", &tested),
+            .says("Sent at once, without retries, and also through a disabled channel; `/v1/notifications` does not show it.")
+            .shows("The outcome.", "ChannelTest", &tested),
         channel_types::openapi::show_channel_types(),
     ]
 }

@@ -19,14 +19,14 @@ use crate::notify::kinds::{MessageEnvelope, definition};
 use crate::notify::sealed::ChannelVault;
 use crate::store::notification_channels;
 
-/// What came of a test message.
+/// The outcome of a test message.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ChannelTestView {
     #[schema(schema_with = outcome)]
     outcome: &'static str,
     #[schema(schema_with = status_code, required)]
     status_code: Option<u16>,
-    /// What came back, or what went wrong, cut short and without secrets.
+    /// The response or the error, truncated and without secrets.
     detail: String,
     #[schema(schema_with = took_ms)]
     took_ms: u64,
@@ -34,17 +34,17 @@ pub(super) struct ChannelTestView {
 
 fn outcome() -> ApiSchema {
     one_of(DeliveryOutcome::WORDS).says(
-        "`delivered`: the other side has taken it; `failed`: it may work later; `refused`: it will not, as it is set up; \
-        `unconfirmed`: it was sent, and the answer was lost.",
+        "`delivered`: the receiver accepted it; `failed`: temporary failure; `refused`: permanent failure with these settings; \
+        `unconfirmed`: it was sent, but no response arrived.",
     )
 }
 
 fn status_code() -> ApiSchema {
-    integer().nullable().says("The status of the answer; null when none came.")
+    integer().nullable().says("HTTP status of the response; null without one.")
 }
 
 fn took_ms() -> ApiSchema {
-    integer().at_least(0).says("Milliseconds until then.")
+    integer().at_least(0).says("Duration in milliseconds.")
 }
 
 pub(in crate::http::v1) async fn test_notification_channel(

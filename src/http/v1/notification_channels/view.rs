@@ -17,7 +17,7 @@ use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_
 use crate::model::notification::{ChannelKind, NAME_LENGTH, NotificationChannel, NotificationEvent};
 use crate::notify::kinds::definition;
 
-/// A way by which people are told what happens.
+/// A notification channel: where messages are sent.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NotificationChannelView<'a> {
     #[schema(schema_with = id)]
@@ -26,7 +26,7 @@ pub(super) struct NotificationChannelView<'a> {
     kind: &'static str,
     #[schema(schema_with = name)]
     name: &'a str,
-    /// False: nothing is sent; what waits is kept for a day.
+    /// False: nothing is sent; waiting messages are kept for a day.
     is_enabled: bool,
     #[schema(schema_with = settings)]
     settings: Map<String, Value>,
@@ -101,7 +101,7 @@ pub(super) fn events() -> ApiSchema {
 }
 
 pub(super) fn min_severity() -> ApiSchema {
-    one_of(Severity::WORDS).says("Nothing that is less severe.")
+    one_of(Severity::WORDS).says("The least severity of which this channel is notified.")
 }
 
 pub(super) fn applies_to() -> ApiSchema {

@@ -23,7 +23,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("NotificationPage", page()),
         ("RedeliverNotifications", object().may_have("channel_id", id().nullable())),
     ];
-    let about = "Every message for a channel, with each try to deliver it and what came back.";
+    let about = "Every message for a channel, with each delivery attempt and its response.";
     ApiChapter { name: "Notifications", about, schemas, operations: operations() }
 }
 
@@ -66,12 +66,12 @@ fn operations() -> Vec<ApiOperation> {
             HttpVerb::Post,
             "/v1/notifications/{id}/redeliver",
             "redeliver_notification",
-            "Try a dead notification again",
+            "Retry a dead notification",
         )
         .says("Answers 409 if a later message about the same subject has been delivered: it would arrive out of order.")
         .answers(
             200,
-            "It is tried for another day.",
+            "It is retried for another day.",
             redelivered.clone(),
             Some(json!({"data": {"redelivered": 1}})),
         )
@@ -80,7 +80,7 @@ fn operations() -> Vec<ApiOperation> {
             HttpVerb::Post,
             "/v1/notifications/redeliver",
             "redeliver_notifications",
-            "Try all dead notifications again",
+            "Retry all dead notifications",
         )
         .says(
             "Without `channel_id` those of all channels. Messages that would arrive after a later one about the same subject \
@@ -89,7 +89,7 @@ fn operations() -> Vec<ApiOperation> {
         .may_take("RedeliverNotifications", Some(json!({"channel_id": "sKq0Zb3vRrX8nWmT1dYcE"})))
         .answers(
             200,
-            "They are tried for another day.",
+            "They are retried for another day.",
             redelivered,
             Some(json!({"data": {"redelivered": 3}})),
         )

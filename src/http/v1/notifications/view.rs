@@ -51,7 +51,7 @@ pub(super) struct NotificationView {
     contact: Option<RecipientView>,
     #[schema(schema_with = incident_id, required)]
     incident_id: Option<String>,
-    /// One line that says what happened.
+    /// Summary in one line.
     headline: String,
     tries: Vec<TryView>,
     #[schema(schema_with = timestamp)]
@@ -95,7 +95,7 @@ pub(super) struct NotificationTarget<'a> {
     pub(super) contact: Option<&'a NamedContact>,
 }
 
-/// One try.
+/// A delivery attempt.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NotificationTry)]
 pub(super) struct TryView {
@@ -109,7 +109,7 @@ pub(super) struct TryView {
     outcome: &'static str,
     #[schema(schema_with = status_code, required)]
     status_code: Option<u16>,
-    /// What came back, or what went wrong, cut short and without secrets.
+    /// The response or the error, truncated and without secrets.
     detail: String,
 }
 
@@ -153,7 +153,7 @@ impl TryView {
 }
 
 fn own_id() -> ApiSchema {
-    id().says("The receiver sees it too; it is the same on every try.")
+    id().says("The receiver sees it too; it is the same for every attempt.")
 }
 
 fn event() -> ApiSchema {
@@ -162,7 +162,7 @@ fn event() -> ApiSchema {
 
 fn status() -> ApiSchema {
     one_of(DeliveryStatus::WORDS)
-        .says("`dead`: given up, after a day, or because the other side refuses it for good; `gathered`: a digest tells it.")
+        .says("`dead`: given up, after a day or because the receiver refused it permanently; `gathered`: included in a digest.")
 }
 
 fn kind() -> ApiSchema {
@@ -175,22 +175,22 @@ fn contact() -> ApiSchema {
 }
 
 fn incident_id() -> ApiSchema {
-    id().nullable().says("The incident that it is about.")
+    id().nullable().says("The incident of the message.")
 }
 
 fn held_by() -> ApiSchema {
     one_of(HoldReason::WORDS).nullable().says(
-        "Why it was not sent at once: for the end of quiet hours, for a digest, or for more services that join (batch); \
-         null: nothing held it.",
+        "Why it was not sent at once: quiet hours, a digest, or a batch that waits for further services; null: it was not \
+         held.",
     )
 }
 
 fn digest_id() -> ApiSchema {
-    id().nullable().says("The message that tells it together with others.")
+    id().nullable().says("The digest that includes this message.")
 }
 
 fn next_try_at() -> ApiSchema {
-    timestamp_or_null().says("Null when it has ended, or an earlier message about the same incident waits.")
+    timestamp_or_null().says("Time of the next attempt. Null when there is none, or an earlier message about the same incident is still waiting.")
 }
 
 fn number() -> ApiSchema {
@@ -206,5 +206,5 @@ fn outcome() -> ApiSchema {
 }
 
 fn status_code() -> ApiSchema {
-    integer().nullable().says("The status of the answer; null when none came.")
+    integer().nullable().says("HTTP status of the response; null without one.")
 }

@@ -12,7 +12,7 @@ pub(in crate::http::v1) fn schemas() -> Vec<(&'static str, ApiSchema)> {
 }
 
 pub(in crate::http::v1) fn list_probes() -> ApiOperation {
-    ApiOperation::new(HttpVerb::Get, "/v1/probes", "list_probes", "List the locations that check")
+    ApiOperation::new(HttpVerb::Get, "/v1/probes", "list_probes", "List the locations")
         .paged_on_demand()
         .lists("Every location, by code.", "Probe", &example(EXAMPLE))
 }

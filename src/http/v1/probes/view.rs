@@ -32,20 +32,21 @@ pub(super) struct ProbeView<'a> {
     impaired_by: Option<&'static str>,
     #[schema(schema_with = timestamp_or_null, required)]
     last_seen_at: Option<Timestamp>,
-    /// Only of a location in another place that was heard.
+    /// Only for a remote location that has reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = agent)]
     agent: Option<AgentView>,
 }
 
-/// What a location in another place has last said of itself (an addition to the contract). Its counts cover the services of all
-/// organisations, so only operators see them: callers with the permission `engine.view` and without an access scope.
+/// The last report of a remote location about itself (an addition to the contract). Its counts cover the services of
+/// all organisations, so only operators see them: callers with the permission `engine.view` and without an access
+/// scope.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProbeAgent)]
 pub(super) struct AgentView {
     /// Version of its program.
     version: String,
-    /// Milliseconds by which its clock is ahead; negative when it is behind. More than 2,000 are corrected for.
+    /// Milliseconds by which its clock is ahead; negative when it is behind. Above 2,000 its times are corrected.
     clock_ahead_ms: i64,
     /// Services that it checks. Operators only, like the other counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub(super) struct AgentView {
     /// Bytes of results on its disk that have not arrived yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     spool_bytes: Option<u64>,
-    /// Results that it has given up, since its process started.
+    /// Results that it has dropped, since its process started.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_results: Option<u64>,
 }
@@ -127,14 +128,14 @@ fn kind() -> ApiSchema {
 
 fn status() -> ApiSchema {
     one_of(&LocationStatus::ALL.map(LocationStatus::as_str)).says(
-        "`offline`: not heard for a minute. `impaired`: it has lost its own network, none of its checks could be made for a \
-         minute, or it sees services of this organisation down that all others see up; its votes are set aside.",
+        "`offline`: no report for a minute. `impaired`: its own network has failed, it could make no check for a minute, or it \
+         sees services of this organisation down that all others see up; its results do not count for a status.",
     )
 }
 
 fn impaired_by() -> ApiSchema {
     one_of(&LocalFault::ALL.map(LocalFault::as_str)).says(
-        "The reason of its own machine for which it is `impaired`; absent when it is not, or contradicts all others. \
+        "Why its own machine is `impaired`; absent when it is not, or when the reason is that it contradicts all others. \
          `location_impaired`: none of its reference targets answers.",
     )
 }

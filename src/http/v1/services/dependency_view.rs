@@ -20,13 +20,13 @@ pub(super) struct DependencyView<'a> {
     name: &'a str,
 }
 
-/// A service fails behind one that is down, or was and it has not been checked since.
+/// A service that fails behind one that is down, or that has not been checked since that one was down.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UnreachableView<'a> {
     #[schema(schema_with = timestamp)]
     since: Timestamp,
-    /// The services that are down, by name. Empty while they are back and this one has not been checked yet, and for a
-    /// token that is confined to some services.
+    /// The services that are down, by name. Empty when they are up again and this one has not been checked yet, and for
+    /// a token that is confined to an access scope.
     because_of: Vec<NamedView<'a>>,
 }
 
@@ -55,11 +55,12 @@ fn dependency_kind() -> ApiSchema {
 }
 
 pub(super) fn depends_on() -> ApiSchema {
-    list_of(view::<DependencyView<'_>>()).says("While one of these is down and it fails, it is unreachable.")
+    list_of(view::<DependencyView<'_>>())
+        .says("A service that fails while one of these is down is unreachable.")
 }
 
 pub(super) fn unreachable() -> ApiSchema {
-    let words = "Set while it fails and something that it depends on is down, and until it has looked after that: no \
-         incident, and no time that counts.";
+    let words = "Set while the service fails and something that it depends on is down, and until its first check after \
+         that. This time opens no incident and does not count.";
     view::<UnreachableView<'_>>().nullable().says(words)
 }

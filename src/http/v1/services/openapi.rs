@@ -35,7 +35,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     schemas.extend(settings::configs());
     let mut operations = collection();
     operations.extend(acts());
-    ApiChapter { name: "Services", about: "What is watched, and how.", schemas, operations }
+    ApiChapter { name: "Services", about: "What is monitored, and how.", schemas, operations }
 }
 
 fn collection() -> Vec<ApiOperation> {
@@ -51,7 +51,7 @@ fn collection() -> Vec<ApiOperation> {
                 "Only services whose `effective_status` is one of these.",
             )
             .asks_list("check_type", list_of(one_of(CheckType::WORDS)), "Only services of one of these types.")
-            .asks("q", text_in(&(0..=TEXT_MAX)), "Only services with this in name or target, whatever the case.")
+            .asks("q", text_in(&(0..=TEXT_MAX)), "Only services whose name or target contains this text; case is ignored.")
             .paged(DEFAULT_PER_PAGE)
             .lists("Services, the oldest first.", "Service", &service)
             .refuses(&[422]),
@@ -66,7 +66,7 @@ fn collection() -> Vec<ApiOperation> {
             &service,
         ),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_service", "Change a service")
-            .says("What is left out stays as it is, also inside `settings` and `settings.config`.")
+            .says("Omitted fields stay unchanged, also inside `settings` and `settings.config`.")
             .takes("UpdateService", Some(json!({"settings": {"interval_seconds": 300}})))
             .shows("The changed service.", "Service", &service)
             .refuses(&[422]),
@@ -86,15 +86,15 @@ fn acts() -> Vec<ApiOperation> {
     vec![
         shows(
             act("/v1/services/{id}/pause", "pause_service", "Pause a service")
-                .says("A paused service is not checked and takes no place in the plan."),
+                .says("A paused service is not checked and does not count towards the plan."),
         ),
         shows(
             act("/v1/services/{id}/resume", "resume_service", "Resume a service")
-                .says("A check starts at once. 403 when the plan has no free place."),
+                .says("A check starts at once. 403 when the plan allows no further service."),
         ),
         shows(
-            act("/v1/services/{id}/status-override", "set_status_override", "State a status by hand")
-                .says("Checks go on; the stated status is what people see until it is removed.")
+            act("/v1/services/{id}/status-override", "set_status_override", "Override the status")
+                .says("Checks continue; the override is the status that people see until it is removed.")
                 .takes("StatusOverride", Some(stated)),
         )
         .refuses(&[422]),
@@ -102,10 +102,10 @@ fn acts() -> Vec<ApiOperation> {
             HttpVerb::Delete,
             "/v1/services/{id}/status-override",
             "remove_status_override",
-            "Remove the stated status",
+            "Remove the status override",
         )),
         shows(
-            act("/v1/services/{id}/heartbeat/rotate", "rotate_heartbeat", "Change the ping address")
+            act("/v1/services/{id}/heartbeat/rotate", "rotate_heartbeat", "Create a new ping address")
                 .says("The old address stops working at once."),
         )
         .refuses(&[422]),

@@ -39,7 +39,7 @@ pub(super) struct ServiceView<'a> {
     status: &'static str,
     #[schema(schema_with = effective_status)]
     effective_status: &'static str,
-    /// True while it goes up and down again and again; `settings.flapping_changes` says when that is.
+    /// True while the service is flapping: it has had more than `settings.flapping_changes` status changes recently.
     is_flapping: bool,
     #[schema(schema_with = stated_status, required)]
     status_override: Option<&'static str>,
@@ -55,7 +55,7 @@ pub(super) struct ServiceView<'a> {
     paused_reason: Option<&'static str>,
     #[schema(schema_with = timestamp_or_null, required)]
     paused_at: Option<Timestamp>,
-    /// False while there are no settings: then nothing is checked.
+    /// False while there are no settings: the service is not checked.
     is_configured: bool,
     #[schema(schema_with = timestamp_or_null, required)]
     configured_at: Option<Timestamp>,
@@ -82,7 +82,7 @@ pub(super) struct ServiceView<'a> {
     unreachable: Option<UnreachableView<'a>>,
 }
 
-/// The data shown of a service that reports itself.
+/// The data shown of a heartbeat service.
 #[derive(Serialize, ToSchema)]
 pub(super) struct HeartbeatView {
     #[schema(schema_with = ping_url, required)]
@@ -182,7 +182,7 @@ fn measured_status() -> ApiSchema {
 
 fn effective_status() -> ApiSchema {
     one_of(&["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"])
-        .says("What people see: an override, a pause and maintenance come first.")
+        .says("The displayed status: an override, a pause or a maintenance takes precedence over `status`.")
 }
 
 fn stated_status() -> ApiSchema {
@@ -202,11 +202,11 @@ fn heartbeat() -> ApiSchema {
 }
 
 fn ping_url() -> ApiSchema {
-    url_or_null().says("Where the watched job reports; null for tokens without `services.edit`.")
+    url_or_null().says("The address that the monitored job calls; null for tokens without `services.edit`.")
 }
 
 fn updated_at() -> ApiSchema {
-    timestamp().says("Changes with writes, not with checks.")
+    timestamp().says("Time of the last change by a user; checks do not change it.")
 }
 
 #[cfg(test)]

@@ -10,16 +10,16 @@ use crate::http::v1::services::openapi::sent_settings;
 use crate::http::v1::simulations::view::SimulationView;
 
 const EXAMPLE: &str = include_str!("example.json");
-const WORDS: &str = "Stored results of the period are decided once more, by the rules of the engine, with the settings and the \
-    incident policy that are sent; nothing is stored. Without them both are as they are now. `before` is what was recorded, \
-    `after` what would have been, and `fidelity` says how far to trust that: it compares a replay by the present settings with \
-    what was recorded. What stored results do not tell is refused (422): another `config`, a longer `timeout_seconds`. Other \
-    services play no part: there is no grouping, and time in which the service was unreachable, paused, in maintenance or under a \
-    stated status is taken as it was. 429 while other simulations run.";
+const WORDS: &str = "Replays the stored results of the period through the rules of the engine, with the settings and the incident \
+    policy of the request; nothing is stored. Omitted ones are as at present. `before` holds the recorded figures, `after` the \
+    simulated ones. `fidelity` says how far to trust them: it compares a replay with the present settings to the recorded \
+    status. Changes whose effect stored results cannot show are refused (422): another `config`, a longer `timeout_seconds`. \
+    Other services are ignored: there is no grouping, and time in which the service was unreachable, paused, in maintenance or \
+    under a status override is taken as it was. 429 while other simulations run.";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![("Simulation", view::<SimulationView<'_>>()), ("SimulateService", asked())];
-    let about = "What would have been, under other settings and policies.";
+    let about = "Replays stored results with other settings or incident policies.";
     ApiChapter { name: "What-if", about, schemas, operations: vec![simulate()] }
 }
 
@@ -38,7 +38,7 @@ fn simulate() -> ApiOperation {
     .takes("SimulateService", Some(sent))
     .answers(
         200,
-        "The period as it was, and as it would have been.",
+        "Figures of the period as recorded and as simulated.",
         enveloped(named("Simulation")),
         Some(json!({"data": example(EXAMPLE)})),
     )
@@ -46,10 +46,11 @@ fn simulate() -> ApiOperation {
 }
 
 fn asked() -> ApiSchema {
-    let policy = write().says("What it leaves out is as in the policy that decides now; `name`, `position` and `tag_id` are ignored.");
+    let policy = write()
+        .says("Omitted fields are as in the present policy; `name`, `position` and `tag_id` are ignored.");
     object()
         .may_have("from", instant().says("Start; by default a day before `to`, at most 31 days."))
         .may_have("to", instant().says("End; by default now."))
-        .may_have("settings", sent_settings().says("Over the present settings, as in an update."))
+        .may_have("settings", sent_settings().says("Changes to the present settings, as in an update."))
         .may_have("incident_policy", policy)
 }

@@ -16,7 +16,7 @@ use crate::model::time_range::TimeRange;
 /// Most status changes listed per course.
 const CHANGES_MAX: usize = 5_000;
 
-/// A period as it was, and as it would have been.
+/// A period as recorded and as simulated.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SimulationView<'a> {
     #[schema(inline)]
@@ -34,7 +34,7 @@ pub(super) struct SimulationView<'a> {
     fidelity: FidelityView,
 }
 
-/// The period; it begins later than asked for where no results are kept or shown.
+/// The period; it starts later than requested if no earlier results are stored or shown.
 #[derive(Serialize, ToSchema)]
 struct TimeRangeView {
     #[schema(schema_with = timestamp)]
@@ -43,15 +43,15 @@ struct TimeRangeView {
     to: Timestamp,
 }
 
-/// A location that has looked, or would have.
+/// A location that checked, or would have checked.
 #[derive(Serialize, ToSchema)]
 struct SimulatedLocationView<'a> {
     /// Its code.
     code: &'a str,
-    /// Its results that were read; with none it has no vote.
+    /// Number of its results that were read; without any it has no vote.
     #[schema(minimum = 0)]
     results: usize,
-    /// False: it has looked, but would not have.
+    /// False: it checked, but is not part of the simulation.
     used: bool,
 }
 
@@ -65,7 +65,7 @@ struct SimulatedPeriodView {
     status_changes: Vec<ChangeView>,
     #[schema(inline)]
     incidents: Vec<SimulatedIncidentView>,
-    /// Times that it became down.
+    /// Number of changes to `down`.
     #[schema(minimum = 0)]
     outages: usize,
     #[schema(schema_with = uptime, required)]
@@ -95,7 +95,7 @@ struct ChangeView {
     cause: &'static str,
 }
 
-/// An incident that the engine has opened, or would have.
+/// An incident that the engine opened, or would have opened.
 #[derive(Serialize, ToSchema)]
 struct SimulatedIncidentView {
     #[schema(schema_with = timestamp)]
@@ -108,7 +108,7 @@ struct SimulatedIncidentView {
     severity: &'static str,
 }
 
-/// How far the replay can be trusted: a replay by the present settings beside what was recorded.
+/// Reliability of the replay: a replay with the present settings, compared to the recorded status.
 #[derive(Serialize, ToSchema)]
 struct FidelityView {
     #[schema(schema_with = differing)]
@@ -175,7 +175,7 @@ impl SimulatedIncidentView {
     }
 }
 
-/// Mean milliseconds from the start of trouble to its incident.
+/// Mean milliseconds from the start of an outage to its incident.
 fn detection_ms(incidents: &[HypotheticalIncident]) -> Option<i64> {
     let waits = incidents.iter().map(|incident| incident.opened_at.ms_since(incident.started_at));
     waits.sum::<i64>().checked_div(i64::try_from(incidents.len()).unwrap_or(i64::MAX))
@@ -208,11 +208,12 @@ fn seconds() -> ApiSchema {
 }
 
 fn left_out() -> ApiSchema {
-    seconds().says("Pauses, planned work, stated statuses, and time in which it was unreachable.")
+    seconds().says("Pauses, planned work, status overrides, and time in which the service was unreachable.")
 }
 
 fn detection() -> ApiSchema {
-    duration_or_null().says("Mean seconds from the start of trouble to its incident; null without incidents.")
+    duration_or_null()
+        .says("Mean seconds from the start of an outage to its incident; null without incidents.")
 }
 
 fn resolved_at() -> ApiSchema {
@@ -224,10 +225,10 @@ fn severity() -> ApiSchema {
 }
 
 fn differing() -> ApiSchema {
-    seconds()
-        .says("Seconds in which a replay by the present settings says something else than what was recorded.")
+    seconds().says("Seconds in which a replay with the present settings differs from the recorded status.")
 }
 
 fn agreement() -> ApiSchema {
-    percent_or_null().says("Of the time in which either of them knows a status; null when neither does.")
+    percent_or_null()
+        .says("Share of the time in which either of them has a status; null when neither has one.")
 }

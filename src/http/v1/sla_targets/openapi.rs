@@ -24,7 +24,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateSlaTarget", write().needs(&["name", "objective", "period", "time_zone"])),
         ("UpdateSlaTarget", write()),
     ];
-    let about = "What was promised about services, and whether it is kept.";
+    let about = "SLA targets of services, and reports about them.";
     ApiChapter { name: "SLA targets", about, schemas, operations: operations() }
 }
 
@@ -35,12 +35,14 @@ fn operations() -> Vec<ApiOperation> {
     vec![
         ApiOperation::new(HttpVerb::Get, LIST, "list_sla_targets", "List SLA targets")
             .says(
-                "To a token that is confined to an access scope: of services that it shows, and of its tags.",
+                "A token that is confined to an access scope sees the targets of its services and tags only.",
             )
             .paged(DEFAULT_PER_PAGE)
             .lists("Targets, oldest first.", "SlaTarget", &target),
         ApiOperation::new(HttpVerb::Post, LIST, "create_sla_target", "Create an SLA target")
-            .says("It is about one service or about all that carry a tag: either `service_id` or `tag_id`.")
+            .says(
+                "It applies to one service or to all that carry a tag: send either `service_id` or `tag_id`.",
+            )
             .takes("CreateSlaTarget", Some(body))
             .creates("The new target.", "SlaTarget", &target)
             .refuses(&[402]),
@@ -55,14 +57,14 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed target.", "SlaTarget", &target)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_sla_target", "Delete an SLA target")
-            .deletes("It is gone."),
+            .deletes("Deleted."),
     ]
 }
 
 fn report() -> ApiOperation {
     let path = "/v1/sla-targets/{id}/report";
     let period = "`current`, `previous`, or a day of the period; of a rolling one its last day.";
-    let page = "One file with print CSS; a browser makes a PDF of it.";
+    let page = "One HTML file with print CSS; a browser can save it as PDF.";
     ApiOperation::new(HttpVerb::Get, path, "show_sla_report", "Show the report of an SLA target")
         .says(
             "Computed from intervals. Planned work, pauses and times in which a service could not be reached are left out \

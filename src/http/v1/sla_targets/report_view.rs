@@ -15,7 +15,7 @@ use crate::stats::sla::calculation::SlaCalculation;
 use crate::stats::sla::{ExclusionReason, SlaInterval, SlaSums, SlaTimeClass};
 use crate::stats::uptime::Availability;
 
-/// What a period of an SLA target comes to.
+/// The result of a period of an SLA target.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ReportView<'a> {
     target: SlaTargetView<'a>,
@@ -35,7 +35,7 @@ pub(super) struct ReportPeriodView {
     from: Timestamp,
     #[schema(schema_with = timestamp)]
     to: Timestamp,
-    /// The moment up to which it is judged: its end, or the time of the report.
+    /// End of the evaluated time: the end of the period, or the time of the report.
     #[schema(schema_with = timestamp)]
     until: Timestamp,
     is_over: bool,
@@ -47,16 +47,16 @@ pub(super) struct FiguresView {
     /// Per cent of the measured time that was up, cut to three decimals; null: nothing was measured.
     #[schema(schema_with = percent_or_null, required)]
     pub(super) availability: Option<f64>,
-    /// True as long as the error budget is not overdrawn; null: nothing was measured, so nothing is judged.
+    /// True as long as the error budget is not overdrawn; null: nothing was measured.
     #[schema(schema_with = judgement, required)]
     pub(super) is_met: Option<bool>,
     pub(super) up_seconds: f64,
     pub(super) down_seconds: f64,
-    /// Promised time in which nobody looked.
+    /// Agreed time without checks.
     pub(super) unmeasured_seconds: f64,
-    /// Promised time that is left out: planned work, pauses, what could not be reached.
+    /// Agreed time that is excluded: planned work, pauses, and time in which a service could not be reached.
     pub(super) left_out_seconds: f64,
-    /// Promised time of the period that is still to come.
+    /// Agreed time of the period in the future.
     pub(super) to_come_seconds: f64,
     pub(super) outages: usize,
     #[schema(inline)]
@@ -70,11 +70,11 @@ pub(super) struct FiguresView {
 pub(super) struct BudgetView {
     pub(super) total_seconds: f64,
     pub(super) used_seconds: f64,
-    /// Below 0: it is overdrawn.
+    /// Negative when the budget is overdrawn.
     pub(super) left_seconds: f64,
 }
 
-/// Whether the budget burns too fast just now.
+/// Burn rate of the error budget at present.
 #[derive(Serialize, ToSchema)]
 pub(super) struct BurnView {
     #[schema(schema_with = burn_state)]
@@ -263,12 +263,13 @@ pub(super) fn seconds(thousandths: i64) -> f64 {
 }
 
 fn burn() -> ApiSchema {
-    let words = "Whether the budget burns too fast just now; null for a period that is over.";
+    let words = "Whether the budget burns too fast at present; null for a past period.";
     view::<BurnView>().nullable().says(words)
 }
 
 fn burn_state() -> ApiSchema {
-    one_of(BurnState::WORDS).says("`fast`: somebody must act now; `slow`: the budget will not last.")
+    one_of(BurnState::WORDS)
+        .says("`fast`: act now; `slow`: the budget will be used up before the period ends.")
 }
 
 fn judgement() -> ApiSchema {

@@ -12,7 +12,7 @@ use crate::id::Id;
 use crate::model::sla::calendar::{PeriodKind, ROLLING_DAYS};
 use crate::model::sla::{NAME_LENGTH, SlaSubject, SlaTarget};
 
-/// A promise about services.
+/// An SLA target: the agreed availability of services.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SlaTarget)]
 pub(super) struct SlaTargetView<'a> {
@@ -75,11 +75,11 @@ pub(super) fn name() -> ApiSchema {
 }
 
 pub(super) fn service_id() -> ApiSchema {
-    id().nullable().says("The service that it is about; null: those that carry the tag.")
+    id().nullable().says("The service of the target; null: the services that carry the tag.")
 }
 
 pub(super) fn tag_id() -> ApiSchema {
-    id().nullable().says("It is about all services that carry this tag; null: about one service.")
+    id().nullable().says("The target applies to all services that carry this tag; null: to one service.")
 }
 
 fn tag_label() -> ApiSchema {
@@ -92,12 +92,12 @@ pub(super) fn objective() -> ApiSchema {
 }
 
 pub(super) fn period() -> ApiSchema {
-    one_of(PeriodKind::WORDS).says("The calendar period that is judged, or days up to now.")
+    one_of(PeriodKind::WORDS).says("The calendar period of the objective, or a rolling number of days.")
 }
 
 pub(super) fn rolling_days() -> ApiSchema {
     let days = integer().range(u32::from(*ROLLING_DAYS.start()), u32::from(*ROLLING_DAYS.end()));
-    days.nullable().says("Times 24 hours of a rolling period; null for the others.")
+    days.nullable().says("Length of a rolling period in days of 24 hours; null for the others.")
 }
 
 pub(super) fn time_zone() -> ApiSchema {
@@ -107,5 +107,5 @@ pub(super) fn time_zone() -> ApiSchema {
 }
 
 pub(super) fn business_hours() -> ApiSchema {
-    weekly_hours().nullable().says("Only these hours count, by the clocks of the time zone; null: all.")
+    weekly_hours().nullable().says("Only these hours count, in local time; null: all.")
 }

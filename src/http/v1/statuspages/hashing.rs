@@ -28,7 +28,7 @@ impl PasswordHasher {
             self.permits.acquire().await.context("no permit for hashing").map_err(ApiError::Internal)?;
         let hashed = tokio::task::spawn_blocking(move || password.hash()).await;
         drop(permit);
-        let hashed = hashed.context("hashing was given up").map_err(ApiError::Internal)?;
+        let hashed = hashed.context("hashing was abandoned").map_err(ApiError::Internal)?;
         hashed.map_err(|error| ApiError::Internal(error.into()))
     }
 }

@@ -24,7 +24,7 @@ const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
 /// Flags of a page with their descriptions.
 const FLAGS: [(&str, &str); 5] = [
-    ("show_logo", "True: the logo stands above the name."),
+    ("show_logo", "True: the logo is above the name."),
     ("show_affected_services", "True: incidents and maintenances name the components that they affect."),
     ("show_unlinked_services", "True: they name affected services without a component as well."),
     ("show_incident_history", "Stored; pages show no history yet."),
@@ -85,7 +85,7 @@ pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> ApiChapter {
     operations.extend(FILES.iter().flat_map(files));
     ApiChapter {
         name: "Status pages",
-        about: "What visitors see, where, and how it looks.",
+        about: "Public pages: their address, content and appearance.",
         schemas,
         operations,
     }
@@ -106,7 +106,7 @@ fn collection() -> Vec<ApiOperation> {
             .refuses(&[422])
             .translated(),
         ApiOperation::new(HttpVerb::Post, "/v1/statuspages", "create_statuspage", "Create a status page")
-            .says("It goes online at once when the plan has a free place and the token has `statuspages.publish`.")
+            .says("It is published at once when the plan allows another page and the token has `statuspages.publish`.")
             .takes("CreateStatuspage", Some(sent))
             .creates("The new page.", "Statuspage", &page)
             .refuses(&[402])
@@ -121,7 +121,7 @@ fn collection() -> Vec<ApiOperation> {
             .translated(),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_statuspage", "Delete a status page")
             .says("With its components and files; incidents and maintenances are kept.")
-            .deletes("It is gone."),
+            .deletes("Deleted."),
         ApiOperation::new(HttpVerb::Post, "/v1/statuspages/{id}/publish", "publish_statuspage", "Publish a status page")
             .shows("The page.", "Statuspage", &page)
             .translated(),
@@ -140,7 +140,7 @@ fn files(file: &PageFileSpec) -> [ApiOperation; 2] {
     }
     [
         ApiOperation::new(HttpVerb::Post, path, upload, upload_summary)
-            .says("What the file is, is decided by its content. It replaces an earlier one.")
+            .says("The content decides the file type. The file replaces an earlier one.")
             .takes_file(allowed)
             .shows("The page, without its components.", "StatuspageFiles", &page)
             .refuses(&[422])
@@ -183,9 +183,9 @@ fn write() -> ApiSchema {
         .may_have("slug", slug().nullable().says("Null on create: derived from the name."))
         .may_have(
             "primary_color",
-            sent_color().says("Of the line at the top, and of links as far as they can be read."),
+            sent_color().says("Colour of the line at the top, and of links where they stay readable."),
         )
-        .may_have("secondary_color", sent_color().says("Of the lines below headings."))
+        .may_have("secondary_color", sent_color().says("Colour of the lines below headings."))
         .may_have("custom_css", text_in(&CSS_LENGTH).nullable().says("Dangerous parts are removed."))
         .may_have_all(&["imprint_url", "privacy_policy_url"], &address())
         .may_have("logo_size", logo_size())

@@ -221,14 +221,15 @@ pub(super) fn logo_size() -> ApiSchema {
 /// Returns the schema of the access type of a page.
 pub(super) fn access_type() -> ApiSchema {
     one_of(AccessType::WORDS).says(
-        "`public`: everybody sees the page. Otherwise nobody does yet: visitors are told that access is restricted, and there is \
-         no form for a password.",
+        "`public`: everybody sees the page. Other values show nobody the page yet: visitors see that access is restricted, \
+         without a form for a password.",
     )
 }
 
 /// The colour scheme of a page.
 pub(super) fn appearance() -> ApiSchema {
-    one_of(PageColorScheme::WORDS).says("The colours at first; `system`: those of the visitor's system.")
+    one_of(PageColorScheme::WORDS)
+        .says("Colours before the visitor chooses; `system`: those of the visitor's system.")
 }
 
 /// Returns the schema of the channels through which visitors may subscribe.
@@ -252,5 +253,5 @@ fn public_url() -> ApiSchema {
 }
 
 fn components_count() -> ApiSchema {
-    integer().at_least(0).says("Groups and children included.")
+    integer().at_least(0).says("Number of components, groups and their children included.")
 }

@@ -21,7 +21,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     ];
     ApiChapter {
         name: "Tags",
-        about: "Labels by which services are found.",
+        about: "Labels for finding and grouping services.",
         schemas,
         operations: operations(),
     }
@@ -35,7 +35,7 @@ fn operations() -> Vec<ApiOperation> {
     vec![
         ApiOperation::new(HttpVerb::Get, "/v1/tags", "list_tags", "List tags")
             .asks("label", string(), "Exactly this tag: `key:value`, `key=value` or `key`.")
-            .asks("key", string(), "All tags with this key, whatever their value.")
+            .asks("key", string(), "All tags with this key and any value.")
             .paged(PER_PAGE)
             .lists("Tags by key, then value.", "Tag", &tag)
             .refuses(&[422]),
@@ -45,7 +45,7 @@ fn operations() -> Vec<ApiOperation> {
             .creates("The new tag.", "Tag", &tag),
         ApiOperation::new(HttpVerb::Post, "/v1/tags/ensure", "ensure_tag", "Find or create a tag")
             .takes("CreateTag", sent())
-            .answers(200, "The tag that was there, unchanged.", one(), shown())
+            .answers(200, "The existing tag, unchanged.", one(), shown())
             .answers(201, "The new tag.", one(), shown()),
         ApiOperation::new(HttpVerb::Get, ITEM, "show_tag", "Show a tag").shows("The tag.", "Tag", &tag),
         ApiOperation::new(HttpVerb::Patch, ITEM, "update_tag", "Rename or recolour a tag")
@@ -53,8 +53,8 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed tag.", "Tag", &tag)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_tag", "Delete a tag")
-            .says("It is taken off all services. 422 while a status page group follows it.")
-            .deletes("It is gone.")
+            .says("Removes it from all services. 422 while a status page group follows it.")
+            .deletes("Deleted.")
             .refuses(&[422]),
     ]
 }

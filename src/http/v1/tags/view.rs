@@ -7,7 +7,7 @@ use crate::http::openapi::shape::{ApiSchema, color, id, one_of, string, text};
 use crate::id::Id;
 use crate::model::tag::{Tag, TagSource, VALUE_MAX_LENGTH};
 
-/// A tag as it stands in a service.
+/// A tag as shown in a service.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ServiceTag)]
 pub(in crate::http::v1) struct ServiceTagView<'a> {

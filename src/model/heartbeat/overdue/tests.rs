@@ -109,7 +109,7 @@ fn after_a_missed_deadline_absences_count_as_well(
 #[case::a_period_without_data_before(&[(480, 481)], 500, 545, (None, 551, 1))]
 #[case::two_of_them(&[(420, 421), (480, 481)], 500, 545, (None, 551, 2))]
 #[case::long_ago(&[(60, 61), (120, 121)], 500, 545, (None, 551, 0))]
-fn judged_deadlines_are_not_judged_again(
+fn reported_deadlines_are_not_reported_again(
     #[case] spans: &[(i64, i64)],
     #[case] judged_until: i64,
     #[case] now: i64,

@@ -179,7 +179,7 @@ fn time_outside_of_layer_hours_is_not_an_uncovered_period(
 #[case::one_is_to_come((20, None), (26, None), &["24T09:00-24T17:00", "25T09:00-25T17:00"])]
 #[case::none_has_started((26, None), (27, None), &[])]
 #[case::a_day_between((20, Some(24)), (25, None), &["24T00:00-25T00:00", "25T09:00-25T17:00"])]
-fn a_layer_needs_nobody_outside_its_start_and_end(
+fn a_layer_has_no_duty_outside_its_start_and_end(
     #[case] first: (u32, Option<u32>),
     #[case] second: (u32, Option<u32>),
     #[case] expected: &[&str],

@@ -36,7 +36,7 @@ fn numbers(to: usize) -> String {
 }
 
 #[test]
-fn hostile_rules_are_judged_in_time() {
+fn hostile_rules_are_evaluated_in_time() {
     let positions = (300..=366).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     for rule in [
         "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30".to_owned(),
@@ -65,7 +65,7 @@ proptest! {
 
     /// Random combinations of parts, valid and invalid. The runner prints failures with their seed.
     #[test]
-    fn random_rules_are_judged_in_time(
+    fn random_rules_are_evaluated_in_time(
         frequency in prop::sample::select(vec!["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
         parts in prop::collection::vec(part(), 0..5),
     ) {

@@ -69,6 +69,10 @@ fn a_complete_outage_burns_fast_for_every_objective() {
 #[case(999, 1, Some(1_000))]
 #[case(0, 1, Some(1_000_000))]
 #[case(i64::MAX / 2, i64::MAX / 2, Some(500_000))]
-fn a_rate_of_one_uses_up_the_budget(#[case] up_ms: i64, #[case] down_ms: i64, #[case] rate: Option<i64>) {
+fn a_burn_rate_of_one_uses_exactly_the_budget(
+    #[case] up_ms: i64,
+    #[case] down_ms: i64,
+    #[case] rate: Option<i64>,
+) {
     assert_eq!(MeasuredTime { up_ms, down_ms }.burn_rate(objective(99.9)), rate);
 }

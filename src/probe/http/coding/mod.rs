@@ -263,7 +263,7 @@ mod tests {
     #[case("deflate", zlib, LIMIT)]
     #[case("zstd", zstd, LIMIT / 2 - WINDOW_GAP_BYTES)]
     #[tokio::test]
-    async fn a_bomb_ends_at_the_limit(
+    async fn a_compression_bomb_is_stopped_at_the_limit(
         #[case] coding: &'static str,
         #[case] encode: fn(&[u8]) -> Vec<u8>,
         #[case] expected: usize,
@@ -361,7 +361,7 @@ mod tests {
 
     /// Layers that unfold into ever more useless work end early.
     #[tokio::test]
-    async fn a_bomb_of_layers_ends_early() {
+    async fn a_nested_compression_bomb_is_stopped() {
         let blocks = [0, 0, 0, 0xff, 0xff].repeat(4 << 20); // Empty blocks of bare deflate.
         let bomb = gzip(&gzip(&gzip(&blocks)));
         let headers =

@@ -227,7 +227,7 @@ impl SegmentFiles {
     /// Takes the lock on the files; `None` while another process holds it.
     pub(in crate::store) fn lock(&self) -> Result<Option<File>, HistoryError> {
         let failed = |error| {
-            let problem = format!("the lock of {} cannot be taken: {error}", self.folder.display());
+            let problem = format!("cannot take the lock of {}: {error}", self.folder.display());
             HistoryError::from(DbErr::Custom(problem))
         };
         lock_segments(&self.folder).map_err(failed)
@@ -235,7 +235,7 @@ impl SegmentFiles {
 
     async fn make(&self, id: SegmentId) -> Result<(), HistoryError> {
         let failed = |error: std::io::Error| {
-            DbErr::Custom(format!("the folder {} cannot be made: {error}", self.folder.display()))
+            DbErr::Custom(format!("cannot create the folder {}: {error}", self.folder.display()))
         };
         fs::create_dir_all(&self.folder).map_err(failed)?;
         let connection = self.open_file(id, true).await?;

@@ -18,7 +18,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateOncallAbsence", write().needs(&["contact_id", "starts_at", "ends_at"])),
         ("UpdateOncallAbsence", write()),
     ];
-    let about = "A contact is on duty in no schedule for a time; what stands below takes over.";
+    let about = "A period in which a contact is on duty in no schedule; the next layer takes over.";
     ApiChapter { name: "On-call absences", about, schemas, operations: operations() }
 }
 
@@ -33,7 +33,7 @@ fn operations() -> Vec<ApiOperation> {
     vec![
         by_contact(list)
             .paged(DEFAULT_PER_PAGE)
-            .lists("Absences by their begin.", schema, &shown)
+            .lists("Absences by their start.", schema, &shown)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Post, LIST, "create_oncall_absence", "Create an absence")
             .takes("CreateOncallAbsence", Some(new))
@@ -48,14 +48,14 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed absence.", schema, &shown)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_oncall_absence", "Delete an absence")
-            .deletes("It is gone."),
+            .deletes("Deleted."),
     ]
 }
 
 /// Members that create and update share.
 fn write() -> ApiSchema {
     object()
-        .may_have("contact_id", id().says("The contact who is away."))
+        .may_have("contact_id", id().says("The absent contact."))
         .may_have("starts_at", instant())
         .may_have("ends_at", instant().says("Later than `starts_at`, by 366 days at most."))
 }

@@ -8,7 +8,7 @@ use crate::http::openapi::shape::{id, string, timestamp};
 use crate::id::Id;
 use crate::model::oncall::entry::AbsenceEntry;
 
-/// A contact is not on duty for a time.
+/// An absence: a period in which a contact is not on duty.
 #[derive(Serialize, ToSchema)]
 pub(super) struct AbsenceView<'a> {
     #[schema(schema_with = id)]

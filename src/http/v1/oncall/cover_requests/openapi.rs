@@ -17,14 +17,14 @@ const DECLINE: &str = "/v1/oncall/cover-requests/{id}/decline";
 const CANCEL: &str = "/v1/oncall/cover-requests/{id}/cancel";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
-    let answer =
-        object().has("contact_id", id().says("The contact who answers; one of those who were asked."));
+    let answer = object()
+        .has("contact_id", id().says("The contact who answers; must be one of those who were asked."));
     let schemas = vec![
         ("CoverRequest", view::<CoverRequestView<'_>>()),
         ("CreateCoverRequest", write()),
         ("AnswerCoverRequest", answer),
     ];
-    let about = "A contact asks one other, or all of a schedule, to take over for a time.";
+    let about = "A contact asks another one, or all others of a schedule, to take over for a period.";
     ApiChapter { name: "Cover requests", about, schemas, operations: operations() }
 }
 
@@ -41,8 +41,8 @@ fn operations() -> Vec<ApiOperation> {
             .paged(DEFAULT_PER_PAGE)
             .lists("Requests, newest first.", schema, &shown)
             .refuses(&[422]),
-        ApiOperation::new(HttpVerb::Post, LIST, "create_cover_request", "Ask to be covered")
-            .says("Without `asked_contact_id` everybody else in the schedule is asked.")
+        ApiOperation::new(HttpVerb::Post, LIST, "create_cover_request", "Create a cover request")
+            .says("Without `asked_contact_id` all others in the schedule are asked.")
             .takes("CreateCoverRequest", Some(new))
             .creates("The new request.", schema, &shown),
         ApiOperation::new(HttpVerb::Get, ITEM, "show_cover_request", "Show a cover request").shows(
@@ -79,12 +79,12 @@ fn shown(new: &Value) -> Value {
 }
 
 fn write() -> ApiSchema {
-    let words = "The one who is asked; null: everybody else in the schedule.";
+    let words = "The contact who is asked; null: all others in the schedule.";
     object()
         .has("schedule_id", id())
         .has("contact_id", contact_id())
         .has("starts_at", instant())
         .has("ends_at", instant().says("In the future, and later than `starts_at` by 366 days at most."))
         .may_have("asked_contact_id", id().nullable().says(words))
-        .may_have("note", text_in(&NOTE_LENGTH).nullable().says("What is said with it."))
+        .may_have("note", text_in(&NOTE_LENGTH).nullable().says("A note for the contacts who are asked."))
 }

@@ -10,7 +10,7 @@ use crate::http::openapi::shape::{
 use crate::id::Id;
 use crate::model::oncall::cover::{CoverRequest, CoverStatus};
 
-/// A contact asks others to take over for a time.
+/// A request of a contact to others to take over its duty for a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CoverRequestView<'a> {
     #[schema(schema_with = id)]
@@ -82,7 +82,7 @@ impl<'a> CoverRequestView<'a> {
 
 pub(super) fn status() -> ApiSchema {
     one_of(CoverStatus::WORDS)
-        .says("What became of it; `expired`: its time is over and nobody has accepted it.")
+        .says("State of the request; `expired`: its period has ended and nobody accepted it.")
 }
 
 pub(super) fn contact_id() -> ApiSchema {
@@ -92,11 +92,11 @@ pub(super) fn contact_id() -> ApiSchema {
 fn asked() -> ApiSchema {
     let declined = timestamp_or_null().says("The time at which the contact declined.");
     let entry = object().has("contact_id", id()).has("declined_at", declined);
-    list_of(entry).says("Those who are asked.")
+    list_of(entry).says("The contacts who are asked.")
 }
 
 fn accepted_by_id() -> ApiSchema {
-    id().nullable().says("The first who accepted.")
+    id().nullable().says("The contact who accepted first.")
 }
 
 fn override_id() -> ApiSchema {

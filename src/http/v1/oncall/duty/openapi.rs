@@ -25,8 +25,10 @@ pub(in crate::http) fn chapter() -> ApiChapter {
 }
 
 fn in_period(body: ApiSchema) -> ApiSchema {
-    body.may_have("from", instant().nullable().says("The begin of the period; now unless given."))
-        .may_have("to", instant().nullable().says("Its end; 14 days later unless given, at most 400."))
+    body.may_have("from", instant().nullable().says("Start of the period; now unless given.")).may_have(
+        "to",
+        instant().nullable().says("End of the period; 14 days after its start unless given, at most 400."),
+    )
 }
 
 fn operations() -> Vec<ApiOperation> {
@@ -41,9 +43,9 @@ fn operations() -> Vec<ApiOperation> {
             "starts_at": "2026-11-30T08:00:00.000Z"}}]);
     vec![
         ApiOperation::new(HttpVerb::Get, SHIFTS, "show_oncall_shifts", "Show the shifts of a schedule")
-            .asks("from", instant(), "The begin of the period; now unless given.")
-            .asks("to", instant(), "Its end; 14 days later unless given, at most 400.")
-            .shows("Shifts and gaps; together they are the whole period.", "OncallDuty", &duty)
+            .asks("from", instant(), "Start of the period; now unless given.")
+            .asks("to", instant(), "End of the period; 14 days after its start unless given, at most 400.")
+            .shows("Shifts and uncovered periods; together they cover the whole period.", "OncallDuty", &duty)
             .refuses(&[422]),
         ApiOperation::new(
             HttpVerb::Post,
@@ -53,7 +55,7 @@ fn operations() -> Vec<ApiOperation> {
         )
         .says("Absences of contacts count; nothing is stored.")
         .takes("PreviewOncallSchedule", Some(body))
-        .shows("Shifts and gaps.", "OncallDuty", &duty),
+        .shows("Shifts and uncovered periods.", "OncallDuty", &duty),
         ApiOperation::new(
             HttpVerb::Post,
             PREVIEW_CHANGE,
@@ -62,7 +64,7 @@ fn operations() -> Vec<ApiOperation> {
         )
         .says("Overrides of the schedule and absences of contacts count; nothing is stored.")
         .takes("PreviewOncallChange", Some(json!({"time_zone": "UTC"})))
-        .shows("Shifts and gaps.", "OncallDuty", &duty)
+        .shows("Shifts and uncovered periods.", "OncallDuty", &duty)
         .refuses(&[422]),
         ApiOperation::new(HttpVerb::Get, CURRENT, "show_current_duty", "Show who is on duty now").answers(
             200,

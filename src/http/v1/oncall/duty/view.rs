@@ -21,7 +21,7 @@ const SOURCES: [&str; 2] = ["layer", "override"];
 /// Contacts by database key.
 pub(super) type Names = HashMap<i64, NamedContact>;
 
-/// Who is on duty in a stretch of time.
+/// The duty of a schedule in a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct DutyView<'a> {
     #[schema(schema_with = timestamp)]
@@ -93,7 +93,7 @@ impl<'a> ShiftView<'a> {
     }
 }
 
-/// A schedule now.
+/// The present duty of a schedule.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CurrentView<'a> {
     #[schema(schema_with = id)]
@@ -154,12 +154,12 @@ fn shifts() -> ApiSchema {
         .has("source", one_of(&SOURCES).says("What puts the contact on duty."))
         .has("layer_name", layer)
         .has("override_id", id().nullable().says("The override; null for a layer."));
-    list_of(shift).says("Who is on duty, in the order of time.")
+    list_of(shift).says("Who is on duty, in chronological order.")
 }
 
 fn gaps() -> ApiSchema {
     let gap = object().has_all(&["starts_at", "ends_at"], &timestamp());
-    list_of(gap).says("The times at which nobody is on duty.")
+    list_of(gap).says("The uncovered periods: nobody is on duty.")
 }
 
 fn person() -> ApiSchema {
@@ -171,11 +171,11 @@ fn on_duty() -> ApiSchema {
 }
 
 fn since() -> ApiSchema {
-    timestamp_or_null().says("The time since which that is so; null: for more than 400 days.")
+    timestamp_or_null().says("Start of that state; null: more than 400 days ago.")
 }
 
 fn until() -> ApiSchema {
-    timestamp_or_null().says("The time until which it stays so; null: for more than 400 days.")
+    timestamp_or_null().says("End of that state; null: more than 400 days ahead.")
 }
 
 fn next() -> ApiSchema {

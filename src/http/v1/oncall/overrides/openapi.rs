@@ -19,7 +19,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
         ("CreateOncallOverride", write().needs(&needed)),
         ("UpdateOncallOverride", write()),
     ];
-    let about = "A contact takes over the duty of a schedule for a time, above all its layers.";
+    let about = "A contact takes over the duty of a schedule for a period, overriding all layers.";
     ApiChapter { name: "On-call overrides", about, schemas, operations: operations() }
 }
 
@@ -38,7 +38,7 @@ fn operations() -> Vec<ApiOperation> {
     vec![
         by_schedule(list)
             .paged(DEFAULT_PER_PAGE)
-            .lists("Overrides by their begin.", schema, &shown)
+            .lists("Overrides by their start.", schema, &shown)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Post, LIST, "create_oncall_override", "Create an override")
             .says("A newer override takes precedence over an older one.")
@@ -54,7 +54,7 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed override.", schema, &shown)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_oncall_override", "Delete an override")
-            .deletes("It is gone; the layers count again."),
+            .deletes("Deleted; the layers apply again."),
     ]
 }
 

@@ -8,7 +8,7 @@ use crate::http::openapi::shape::{id, string, timestamp};
 use crate::id::Id;
 use crate::model::oncall::entry::OverrideEntry;
 
-/// A contact takes over the duty of a schedule for a time.
+/// An override: a contact takes over the duty of a schedule for a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OverrideView<'a> {
     #[schema(schema_with = id)]

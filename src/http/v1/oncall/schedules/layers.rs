@@ -161,18 +161,18 @@ impl RotationView {
 
 /// The layers in a body.
 pub(super) fn layers() -> ApiSchema {
-    let contacts = "Who takes turns, in this order; one may be named several times.";
+    let contacts = "Who takes turns, in this order; a contact may be listed several times.";
     let layer = object()
         .has("name", text_in(&NAME_LENGTH))
         .has("contact_ids", list_of(id()).items(1, CONTACTS_MAX).says(contacts))
-        .has("starts_at", instant().says("The time from which on the layer counts."))
+        .has("starts_at", instant().says("The time from which the layer applies."))
         .may_have(
             "ends_at",
-            instant().nullable().says("The time before which it counts; null: it has no end."),
+            instant().nullable().says("The time until which the layer applies; null: no end."),
         )
         .has("rotation", rotation())
-        .may_have("hours", weekly_hours().nullable().says("The hours in which there is duty; null: always."));
-    let words = "People who take turns. A later layer stands above an earlier one.";
+        .may_have("hours", weekly_hours().nullable().says("The hours of duty; null: always."));
+    let words = "People who take turns. A later layer overrides an earlier one.";
     list_of(layer).items(1, LAYERS_MAX).says(words)
 }
 
@@ -185,13 +185,10 @@ fn rotation() -> ApiSchema {
             one_of(&KINDS).says("The unit of turns; `hours` are counted from the start of the layer."),
         )
         .may_have("length", length.says("Days, weeks or hours of a turn; 1 unless given."))
-        .may_have(
-            "day",
-            one_of(DayOfWeek::WORDS).nullable().says("The day of the hand-over, if it is weekly."),
-        )
+        .may_have("day", one_of(DayOfWeek::WORDS).nullable().says("The weekday of a weekly hand-over."))
         .may_have(
             "at",
-            at.says("The time of the hand-over by the clocks of the schedule, if it is daily or weekly."),
+            at.says("The local time of a daily or weekly hand-over, in the time zone of the schedule."),
         )
         .says("When duty changes hands.")
 }

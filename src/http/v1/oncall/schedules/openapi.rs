@@ -46,8 +46,8 @@ fn operations() -> Vec<ApiOperation> {
             .shows("The changed schedule.", schema, &schedule)
             .refuses(&[422]),
         ApiOperation::new(HttpVerb::Delete, ITEM, "delete_oncall_schedule", "Delete an on-call schedule")
-            .says("Refused while escalation policies name it.")
-            .deletes("It is gone, with its overrides and cover requests.")
+            .says("422 while escalation policies name it.")
+            .deletes("Deleted, with its overrides and cover requests.")
             .refuses(&[422]),
     ]
 }

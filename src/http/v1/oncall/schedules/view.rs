@@ -45,6 +45,6 @@ pub(super) fn name() -> ApiSchema {
 }
 
 pub(super) fn time_zone() -> ApiSchema {
-    let words = "A name of the IANA database, by whose clocks duty changes hands; `UTC` unless given.";
+    let words = "Time zone of the hand-overs, a name of the IANA database; `UTC` unless given.";
     string().says(words).example("Europe/Berlin")
 }

@@ -49,7 +49,7 @@ fn timeout() -> FormSetting {
     FormSetting {
         name: "timeout_seconds",
         label: "Time-out",
-        help: "An attempt that takes longer is bad.",
+        help: "An attempt that takes longer fails.",
         unit: Some("seconds"),
         words: &[],
         bounds: wide(&TIMEOUT_SECONDS),
@@ -61,7 +61,7 @@ fn retries() -> FormSetting {
     FormSetting {
         name: "retries",
         label: "Retries",
-        help: "Further attempts of a location before a bad result counts.",
+        help: "Number of retries of a location before a bad result counts.",
         unit: Some("attempts"),
         words: &[],
         bounds: wide(&RETRIES),
@@ -73,7 +73,7 @@ fn confirmation() -> FormSetting {
     FormSetting {
         name: "confirmation",
         label: "Confirmation",
-        help: "How many locations have to agree before a status counts: any of them, more than half, all, or so many.",
+        help: "How many locations must agree before a status counts: any, more than half, all, or a fixed number.",
         unit: Some("locations"),
         words: Quorum::WORDS,
         bounds: wide(&LOCATIONS),
@@ -85,7 +85,7 @@ fn recovery() -> FormSetting {
     FormSetting {
         name: "recovery_checks",
         label: "Good checks for a recovery",
-        help: "So many good results in a row, of all locations together, end an outage.",
+        help: "Number of consecutive good results, over all locations, that end an outage.",
         unit: Some("checks"),
         words: &[],
         bounds: wide(&RECOVERY_CHECKS),
@@ -98,7 +98,7 @@ fn flapping() -> [FormSetting; 2] {
     let changes = FormSetting {
         name: "flapping_changes",
         label: "Changes before it is unstable",
-        help: "With more changes between up and down than these it is unstable, which is one incident; 0: never.",
+        help: "A service with more changes between up and down than this is unstable, which is one incident; 0: never.",
         unit: Some("changes"),
         words: &[],
         bounds: wide(&CHANGES),
@@ -107,7 +107,7 @@ fn flapping() -> [FormSetting; 2] {
     let minutes = FormSetting {
         name: "flapping_minutes",
         label: "Time in which changes count",
-        help: "The changes of so many minutes are counted.",
+        help: "Minutes over which changes are counted.",
         unit: Some("minutes"),
         words: &[],
         bounds: wide(&MINUTES),

@@ -20,13 +20,13 @@ const INTERVAL_WORDS: &str = "Seconds between checks; the plan and the check typ
 const PROBES_WORDS: &str = "Codes of the locations that check; null for the organisation's default.";
 const ROLES_WORDS: &str =
     "Location code to role; `reachability` does not count for uptime and response times.";
-const CONFIG_WORDS: &str = "What is checked in detail; see `GET /v1/meta/check-types`.";
+const CONFIG_WORDS: &str = "Settings of the check type; see `GET /v1/meta/check-types`.";
 const SECRET_WORDS: &str =
     "Secret: read back as `__SERVICE_KEEP_UNCHANGED__`; sending that keeps the stored value.";
 const HEADERS_WORDS: &str = "Request headers; at most 50. Sending them replaces all of them.";
 const CONFIRMATION_WORDS: &str =
     "Locations that must agree before the service is down: `any`, `majority`, `all`, or a number of them.";
-const RECOVERY_WORDS: &str = "Good results in a row, of all locations together, that end an outage.";
+const RECOVERY_WORDS: &str = "Number of consecutive good results, over all locations, that end an outage.";
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
@@ -80,7 +80,7 @@ pub(super) fn timeout() -> ApiSchema {
 pub(super) fn retries() -> ApiSchema {
     integer()
         .range((*RETRIES.start()).into(), (*RETRIES.end()).into())
-        .says("Further attempts before a bad result counts.")
+        .says("Number of retries before a bad result counts.")
 }
 
 pub(super) fn confirmation() -> ApiSchema {
@@ -153,8 +153,10 @@ fn dns(conditions: ApiSchema) -> ApiSchema {
 }
 
 fn heartbeat(conditions: ApiSchema) -> ApiSchema {
-    let grace =
-        integer().range(0, 86_400).default_value(60).says("Further seconds before a missed ping counts.");
+    let grace = integer()
+        .range(0, 86_400)
+        .default_value(60)
+        .says("Grace period in seconds before a missed ping counts.");
     object().has("grace_seconds", grace).has("conditions", conditions).closed()
 }
 
@@ -163,7 +165,9 @@ fn ip_version() -> ApiSchema {
 }
 
 fn dualstack() -> ApiSchema {
-    boolean().default_value(false).says("With `auto`: one dead address family makes it degraded.")
+    boolean()
+        .default_value(false)
+        .says("With `auto`: the service is degraded when one address family does not answer.")
 }
 
 fn headers() -> ApiSchema {
@@ -214,7 +218,7 @@ fn auth(header: ApiSchema) -> ApiSchema {
 fn conditions() -> ApiSchema {
     list_of(named("Condition"))
         .items(0, 20)
-        .says("The worst matching one decides; empty or null: the defaults. `http` is `down` at status codes from 400 on as long as none tests `status_code`.")
+        .says("The worst status of all matching conditions counts; empty or null: the defaults. `http` is `down` at status codes from 400 on as long as none tests `status_code`.")
 }
 
 /// A condition (contract 4.2.4).
@@ -222,10 +226,7 @@ pub(in crate::http::v1) fn condition() -> ApiSchema {
     object()
         .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))
         .has("operator", one_of(&OPERATORS))
-        .has(
-            "value",
-            anything().says("A number, a text, a truth value or a list, as field and operator need it."),
-        )
+        .has("value", anything().says("A number, string, boolean or list, depending on field and operator."))
         .has("status", one_of(&["down", "degraded"]))
         .closed()
 }
