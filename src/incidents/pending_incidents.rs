@@ -131,7 +131,7 @@ impl PendingIncident {
         }
         if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
             let keys: Vec<GroupKey> = self.keys.into_iter().collect();
-            group_keys::assign_keys(context.transaction, (policy, self.after.incident.key), &keys).await?;
+            group_keys::assign_keys(context.transaction, policy, self.after.incident.key, &keys).await?;
         }
         let incident = Some(self.after.incident.key);
         Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, context.now)).collect())

@@ -102,7 +102,7 @@ pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedR
     refuse_circles(&write, &caller, "depends_on").await?;
     if service.check_type == CheckType::Heartbeat {
         let secret = new_secret(&state, &caller, service.id)?;
-        heartbeats::insert(&*write, service.key, secret).await?;
+        heartbeats::insert(&*write, service.key, &secret).await?;
     }
     update_synced_groups(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", state.base_url, service.id);
