@@ -84,8 +84,8 @@ pub async fn delete_all(
     incidents: &[(i64, Id)],
     at: Timestamp,
 ) -> Result<(), MainError> {
-    for incident in incidents {
-        effects::carry_out(transaction, deletion_effects(organisation, *incident), at).await?;
+    for (key, id) in incidents {
+        effects::carry_out(transaction, deletion_effects(organisation, *key, *id), at).await?;
     }
     let keys: Vec<i64> = incidents.iter().map(|(key, _)| *key).collect();
     row_changes::delete(transaction, &keys).await

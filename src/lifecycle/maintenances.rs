@@ -169,8 +169,7 @@ pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp)
         return Ok(false);
     };
     let shown = pages::that_show_maintenance(transaction, maintenance.key).await?;
-    let moment = (now, owner.default_locale.as_str());
-    let effect = reminder_effect(&maintenance, due.reminder, moment, &shown);
+    let effect = reminder_effect(&maintenance, due.reminder, now, &owner.default_locale, &shown);
     effects::carry_out(transaction, vec![effect], now).await?;
     Ok(true)
 }
