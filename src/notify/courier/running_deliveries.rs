@@ -68,7 +68,7 @@ impl<'a> RunningDeliveries<'a> {
         }
         let now = self.courier.guard.now();
         let reader = self.courier.databases.main.reader();
-        let channels = self.turns.next(reader, now, (&mut self.circuits, &self.slots)).await?;
+        let channels = self.turns.next(reader, now, &mut self.circuits, &self.slots).await?;
         let wanted = self.unreadable.without(channels);
         let mut due = due_messages(reader, now, &wanted, READ).await?;
         due.retain(|message| !self.slots.is_under_way(message));
