@@ -118,7 +118,7 @@ async fn resolve(
     after.incident.updated_at = deletion.at;
     let (leaving, at) = (Some(deletion.service), deletion.at);
     let change = IncidentTransition { before: Some(&before), after: &after, leaving, at };
-    save_change(transaction, (&before, &after), change).await
+    save_change(transaction, &before, change).await
 }
 
 /// The numbers of maintenances that were cancelled, deleted or detached.
