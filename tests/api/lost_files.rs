@@ -164,7 +164,10 @@ async fn a_lost_history_is_replaced_when_that_is_asked_for() {
     assert!(said.contains("move") && said.contains("history.segments away"), "{said}");
     fs::remove_dir_all(&segments).unwrap();
     let (mut child, line) = server.spawn_server(&begin);
-    assert!(line.contains("answers at") && fs::metadata(&history).is_ok_and(|found| found.len() > 0), "{line}");
+    assert!(
+        line.contains("answers at") && fs::metadata(&history).is_ok_and(|found| found.len() > 0),
+        "{line}"
+    );
     child.kill().unwrap();
     child.wait().unwrap();
     server.restart();
