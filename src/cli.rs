@@ -143,8 +143,8 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         MainCommand::Check(arguments) => check::run(&arguments, &config).await,
         MainCommand::Doctor(arguments) => {
             let given = matches.subcommand().and_then(|(_, given)| given.get_one::<PathBuf>("config-file"));
-            let settings = (&config, given.map(PathBuf::as_path));
-            Ok(doctor::run(&arguments, settings, &command()).await)
+            let file = given.map(PathBuf::as_path);
+            Ok(doctor::run(&arguments, &config, file, &command()).await)
         }
         MainCommand::Org(command) => organisations::run(command, config).await,
         MainCommand::Token(command) => tokens::run(command, config).await,

@@ -156,7 +156,7 @@ impl ChangeFeed {
     ) -> Result<bool, MainError> {
         for (partition, to) in last_numbers(changes) {
             let from = self.stored.get(&partition).copied().unwrap_or_default();
-            if !feed_positions::advance(transaction, self.name, partition, (from, to)).await? {
+            if !feed_positions::advance(transaction, self.name, partition, from, to).await? {
                 self.stored.clear();
                 self.read.clear();
                 return Ok(false);

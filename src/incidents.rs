@@ -105,7 +105,7 @@ impl IncidentAutomation {
         }
         let now = self.clock.now();
         change_follower::follow_changes(self, feed, partitions).await?;
-        wake_up_call.wake_if_due(&self.router, (partitions, now)).await?;
+        wake_up_call.wake_if_due(&self.router, partitions, now).await?;
         // Not those that become due meanwhile: changes are read in between, however many outages there are.
         while self.process_due(partitions, now).await? {
             change_follower::follow_changes(self, feed, partitions).await?;

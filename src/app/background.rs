@@ -115,7 +115,7 @@ impl BackgroundTasks {
         let following =
             IncidentAutomation { router: router.clone(), clock: clock.clone(), change_signal: signal };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let events = publish_events(supervisor, router, (change_signal, events), guard);
+        let events = publish_events(supervisor, router, change_signal, events, guard);
         let compared = router.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
         let (shared, time, owned) = (databases.clone(), Arc::clone(guard), router.ownership.clone());
@@ -168,7 +168,8 @@ impl BackgroundTasks {
 fn publish_events(
     supervisor: &Supervisor,
     router: &ServiceRouter,
-    (change_signal, hub): (&Arc<ChangeSignal>, &Arc<EventHub>),
+    change_signal: &Arc<ChangeSignal>,
+    hub: &Arc<EventHub>,
     guard: &Arc<ClockGuard>,
 ) -> JoinHandle<()> {
     let sources = tail::EventSources {

@@ -31,17 +31,18 @@ pub fn files(config: &Config) -> Result<EmbeddedFiles, ForeignDatabase> {
 
 /// The file of the main database.
 pub fn main_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
-    file(config, ("database_url", config.database_url.as_deref()), MAIN_FILE)
+    file(config, "database_url", config.database_url.as_deref(), MAIN_FILE)
 }
 
 /// The file of the history database.
 pub fn history_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
-    file(config, ("history_url", config.history_url.as_deref()), HISTORY_FILE)
+    file(config, "history_url", config.history_url.as_deref(), HISTORY_FILE)
 }
 
 fn file(
     config: &Config,
-    (key, url): (&'static str, Option<&str>),
+    key: &'static str,
+    url: Option<&str>,
     name: &str,
 ) -> Result<PathBuf, ForeignDatabase> {
     match url.map(|url| url.strip_prefix("sqlite:")) {

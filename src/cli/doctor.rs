@@ -45,7 +45,8 @@ pub(super) struct DoctorArguments {
 /// Runs all checks and prints the findings.
 pub(super) async fn run(
     arguments: &DoctorArguments,
-    (config, file): (&Config, Option<&Path>),
+    config: &Config,
+    file: Option<&Path>,
     command: &clap::Command,
 ) -> ExitCode {
     let mut findings = settings_of(file, command);

@@ -35,7 +35,7 @@ impl TableCell {
         self.text.chars().count()
     }
 
-    fn draw(&self, (side, width): (ColumnAlignment, usize), colours: bool) -> String {
+    fn draw(&self, side: ColumnAlignment, width: usize, colours: bool) -> String {
         let blank = " ".repeat(width.saturating_sub(self.width()));
         let text = match self.colour {
             Some(colour) => paint(&self.text, colour, colours),
@@ -60,7 +60,7 @@ pub(super) fn draw<const N: usize>(
         (head[column].1, widest.unwrap_or(0))
     });
     let line = |row: &Vec<TableCell>| {
-        let cells = row.iter().zip(columns).map(|(cell, column)| cell.draw(column, colours));
+        let cells = row.iter().zip(columns).map(|(cell, (side, width))| cell.draw(side, width, colours));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()

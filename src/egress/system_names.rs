@@ -95,7 +95,7 @@ impl SystemNames {
     /// When no resolver can be set up. An unusable file is treated as missing.
     pub(crate) fn new(chosen: &[SocketAddr], files: NameFiles, cached: u64) -> Result<Self, NetError> {
         let (resolv_conf, hosts) = (FileStamp::of(&files.resolv_conf), FileStamp::of(&files.hosts));
-        let found = name_servers(chosen, &files.resolv_conf).or_else(|error| {
+        let (config, options) = name_servers(chosen, &files.resolv_conf).or_else(|error| {
             let (file, server) = (files.resolv_conf.display(), LOCAL_SERVER);
             tracing::warn!(
                 %file,
@@ -109,7 +109,7 @@ impl SystemNames {
             tracing::warn!(file = %files.hosts.display(), %error, "cannot read the hosts file; ignoring it");
             Hosts::default()
         });
-        let current = Arc::new(NameSnapshot::new(found, Arc::new(known), cached)?);
+        let current = Arc::new(NameSnapshot::new(config, options, Arc::new(known), cached)?);
         let state = NameState { current, checked_at: Instant::now(), resolv_conf, hosts };
         Ok(Self { chosen: chosen.into(), files, cached, state: Mutex::new(state) })
     }
@@ -132,9 +132,10 @@ impl SystemNames {
         }
         state.resolv_conf = stamp;
         let file = self.files.resolv_conf.display();
-        let found = name_servers(&[], &self.files.resolv_conf);
-        match found.and_then(|found| NameSnapshot::new(found, Arc::clone(&state.current.hosts), self.cached))
-        {
+        let hosts = &state.current.hosts;
+        let found = name_servers(&[], &self.files.resolv_conf)
+            .and_then(|(config, options)| NameSnapshot::new(config, options, Arc::clone(hosts), self.cached));
+        match found {
             Ok(found) => {
                 tracing::info!(%file, servers = found.servers_text(), "name servers reloaded");
                 state.current = Arc::new(found);
@@ -174,7 +175,8 @@ impl SystemNames {
 
 impl NameSnapshot {
     fn new(
-        (config, mut options): (ResolverConfig, ResolverOpts),
+        config: ResolverConfig,
+        mut options: ResolverOpts,
         hosts: Arc<Hosts>,
         cached: u64,
     ) -> Result<Self, NetError> {

@@ -133,7 +133,7 @@ pub(super) fn start_all(
         handles.push(Arbiter::current());
     }
     let shards = handles.into_iter().enumerate();
-    let start = |(index, thread)| start(parts, index, thread, (Arc::clone(counters), Arc::clone(listening)));
+    let start = |(index, thread)| start(parts, index, thread, Arc::clone(counters), Arc::clone(listening));
     shards.map(|shard| Arc::new(start(shard))).collect()
 }
 
@@ -141,7 +141,8 @@ fn start(
     parts: &EngineParts,
     index: usize,
     thread: ArbiterHandle,
-    (counters, listening): (Arc<EngineCounters>, Arc<ListeningTracker>),
+    counters: Arc<EngineCounters>,
+    listening: Arc<ListeningTracker>,
 ) -> Shard {
     let EngineParts { roster, clock, limits, supervisor, .. } = parts;
     supervisor.watch_thread(format!("shard {index}"), &thread);

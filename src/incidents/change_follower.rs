@@ -127,7 +127,7 @@ async fn apply_changes(
         windows::close_unreachable(&transaction, *service, *at).await?;
     }
     let now = incidents.clock.now();
-    let asked = parents::note_changes(&transaction, &mut after, (&touched, now)).await?;
+    let asked = parents::note_changes(&transaction, &mut after, &touched, now).await?;
     let over: Vec<ServiceKey> =
         before.keys().filter(|service| !after.contains_key(service)).copied().collect();
     let changed = after.values().filter(|outage| before.get(&outage.service) != Some(outage));

@@ -152,8 +152,10 @@ impl CollectedEvidence {
 /// new outages or known reasons.
 pub(super) fn internal_entry(
     whole: &WholeIncident,
-    (given, impact_changes): (&[ServiceKey], usize),
-    (organisation, now): (&Organisation, Timestamp),
+    given: &[ServiceKey],
+    impact_changes: usize,
+    organisation: &Organisation,
+    now: Timestamp,
 ) -> Option<IncidentTimelineEntry> {
     if impact_changes == 0 {
         return None;

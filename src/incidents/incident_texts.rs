@@ -24,7 +24,7 @@ pub(super) struct OutageNews {
 /// Returns the title of an incident with these services: the first one, and the number of the others.
 #[must_use]
 pub fn title(services: &[AffectedService], kind: OutageKind, organisation: &Organisation) -> TranslatedText {
-    title_with_others((services, 0), kind, organisation)
+    title_with_others(services, 0, kind, organisation)
 }
 
 /// Returns the title of an incident, which may have been read in part.
@@ -33,11 +33,12 @@ pub(super) fn title_of(
     kind: OutageKind,
     organisation: &Organisation,
 ) -> TranslatedText {
-    title_with_others((&whole.services, whole.others), kind, organisation)
+    title_with_others(&whole.services, whole.others, kind, organisation)
 }
 
 fn title_with_others(
-    (services, others): (&[AffectedService], usize),
+    services: &[AffectedService],
+    others: usize,
     kind: OutageKind,
     organisation: &Organisation,
 ) -> TranslatedText {

@@ -103,7 +103,7 @@ pub(super) async fn decide_outages(
         if let Some(draft) = open {
             draft.add_outage(&service_outage, judged);
         } else {
-            assign_incident(context, &facts, &mut drafts, (policy, service_outage, judged)).await?;
+            assign_incident(context, &facts, &mut drafts, policy, service_outage, judged).await?;
         }
     }
     let reported = drafts.store(context).await?;
@@ -169,7 +169,9 @@ async fn assign_incident(
     context: &IncidentContext<'_>,
     facts: &OutageContext,
     drafts: &mut PendingIncidents,
-    (policy, service_outage, outage): (&IncidentPolicy, ServiceOutage, Outage),
+    policy: &IncidentPolicy,
+    service_outage: ServiceOutage,
+    outage: Outage,
 ) -> Result<(), MainError> {
     let since = service_outage.began_at.plus_ms(-policy.rules.group_window_ms());
     let keys = facts.group_keys(policy, service_outage.service.key);
@@ -177,15 +179,17 @@ async fn assign_incident(
         let found = group_keys::find(context.transaction, policy, &facts.all_keys()).await?;
         drafts.add_leads(policy.key, found);
     }
-    let index = match drafts.find(context, (policy.key, &keys), since).await? {
+    let index = match drafts.find(context, policy.key, &keys, since).await? {
         Some(index) => index,
         None => drafts.add(PendingIncident::new(context, policy, &service_outage)),
     };
     // For every possible grouping: the policy may be changed or replaced.
     drafts.add_outage_at(
         index,
-        (&service_outage, outage),
-        (policy.key, &facts.keys_of(service_outage.service.key)),
+        &service_outage,
+        outage,
+        policy.key,
+        &facts.keys_of(service_outage.service.key),
     );
     Ok(())
 }

@@ -38,7 +38,8 @@ impl OutageWaker {
     pub(super) async fn wake_if_due(
         &mut self,
         router: &ServiceRouter,
-        (partitions, now): (PartitionSet, Timestamp),
+        partitions: PartitionSet,
+        now: Timestamp,
     ) -> Result<(), MainError> {
         if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
             return Ok(());
@@ -49,8 +50,8 @@ impl OutageWaker {
             let resting = outages::resting(main, partitions, after, AT_ONCE).await?;
             let Some(last) = resting.last() else { break };
             after = last.service;
-            for (organisation, woken) in find_decidable(router, (&resting, now), &mut policies).await? {
-                wake(router, organisation, (&woken, now)).await?;
+            for (organisation, woken) in find_decidable(router, &resting, now, &mut policies).await? {
+                wake(router, organisation, &woken, now).await?;
             }
         }
         self.last = Some(Instant::now());
@@ -61,7 +62,8 @@ impl OutageWaker {
 /// Returns those of these outages that can be decided now, by organisation.
 async fn find_decidable(
     router: &ServiceRouter,
-    (resting, now): (&[Outage], Timestamp),
+    resting: &[Outage],
+    now: Timestamp,
     policies: &mut HashMap<i64, Vec<IncidentPolicy>>,
 ) -> Result<BTreeMap<i64, Vec<ServiceKey>>, MainError> {
     let main = router.databases.main.reader();
@@ -93,7 +95,8 @@ async fn find_decidable(
 async fn wake(
     router: &ServiceRouter,
     organisation: i64,
-    (woken, now): (&[ServiceKey], Timestamp),
+    woken: &[ServiceKey],
+    now: Timestamp,
 ) -> Result<(), MainError> {
     let transaction = router.databases.main.begin().await?;
     organisations::lock(&transaction, organisation).await?;

@@ -82,7 +82,7 @@ impl ParentServices {
         outage: Outage,
         asked: &mut RequestedChecks,
     ) -> Result<Outage, MainError> {
-        let outage = ask_parents(context.transaction, &self.graph, (outage, context.now), asked).await?;
+        let outage = ask_parents(context.transaction, &self.graph, outage, context.now, asked).await?;
         Ok(Outage { evaluate_at: Some(context.now.plus_ms(RECHECK_POLL_MS)), ..outage })
     }
 }
@@ -107,7 +107,8 @@ impl RequestedChecks {
 pub(super) async fn note_changes(
     transaction: &Transaction,
     after: &mut HashMap<ServiceKey, Outage>,
-    (touched, now): (&[ServiceKey], Timestamp),
+    touched: &[ServiceKey],
+    now: Timestamp,
 ) -> Result<RequestedChecks, MainError> {
     let mut asked = RequestedChecks::default();
     let graph = dependencies::find_neighbours(transaction, touched).await?;
@@ -117,7 +118,7 @@ pub(super) async fn note_changes(
     for child in touched {
         let Some(outage) = after.get_mut(child).filter(|outage| waits_for_others(outage)) else { continue };
         if graph.parents_of(*child).next().is_some() {
-            *outage = ask_parents(transaction, &graph, (*outage, now), &mut asked).await?;
+            *outage = ask_parents(transaction, &graph, *outage, now, &mut asked).await?;
         }
     }
     let children: BTreeSet<ServiceKey> =
@@ -137,7 +138,8 @@ pub(super) async fn note_changes(
 async fn ask_parents(
     transaction: &Transaction,
     graph: &DependencyGraph,
-    (outage, now): (Outage, Timestamp),
+    outage: Outage,
+    now: Timestamp,
     asked: &mut RequestedChecks,
 ) -> Result<Outage, MainError> {
     let parents: Vec<ServiceKey> = graph.parents_of(outage.service).collect();

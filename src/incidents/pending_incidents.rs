@@ -131,7 +131,7 @@ impl PendingIncident {
         }
         if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
             let keys: Vec<GroupKey> = self.keys.into_iter().collect();
-            group_keys::assign_keys(context.transaction, (policy, self.after.incident.key), &keys).await?;
+            group_keys::assign_keys(context.transaction, policy, self.after.incident.key, &keys).await?;
         }
         let incident = Some(self.after.incident.key);
         Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, context.now)).collect())
@@ -158,18 +158,15 @@ impl PendingIncident {
         };
         for message in messages {
             let newest = self.after.updates.last();
-            if newest.is_none_or(|newest| !repeats(newest, (status, &message), context.now)) {
+            if newest.is_none_or(|newest| !repeats(newest, status, &message, context.now)) {
                 self.after.post(incident_texts::entry(status, message, context.now));
             }
         }
         let given = context.evidence.give_to(&mut self.after.services, &self.outages);
         let impact_changes =
             self.outage_news.iter().filter(|outage_news| outage_news.impact != ImpactChange::Nothing).count();
-        self.reasons = evidence::internal_entry(
-            &self.after,
-            (&given, impact_changes),
-            (context.organisation, context.now),
-        );
+        self.reasons =
+            evidence::internal_entry(&self.after, &given, impact_changes, context.organisation, context.now);
     }
 }
 
@@ -177,7 +174,8 @@ impl PendingIncident {
 /// parts, each of which would be an entry.
 fn repeats(
     newest: &IncidentTimelineEntry,
-    (status, message): (IncidentStatus, &TranslatedText),
+    status: IncidentStatus,
+    message: &TranslatedText,
     now: Timestamp,
 ) -> bool {
     let is_same = newest.status == status && newest.message == *message;
@@ -255,7 +253,8 @@ impl PendingIncidents {
     pub(super) async fn find(
         &mut self,
         context: &IncidentContext<'_>,
-        (policy, keys): (i64, &[GroupKey]),
+        policy: i64,
+        keys: &[GroupKey],
         since: Timestamp,
     ) -> Result<Option<usize>, MainError> {
         for key in keys {
@@ -283,8 +282,10 @@ impl PendingIncidents {
     pub(super) fn add_outage_at(
         &mut self,
         index: usize,
-        (service_outage, outage): (&ServiceOutage, Outage),
-        (policy, keys): (i64, &[GroupKey]),
+        service_outage: &ServiceOutage,
+        outage: Outage,
+        policy: i64,
+        keys: &[GroupKey],
     ) {
         let Some(draft) = self.drafts.get_mut(index) else { return };
         draft.add_outage(service_outage, outage);

@@ -105,7 +105,7 @@ async fn wait(
 
 /// Deletes outages of a closed incident; if there are more than one transaction takes, the next one is considered now.
 async fn forget(context: &IncidentContext<'_>, key: i64) -> Result<(), MainError> {
-    incident_end::forget_recovered(context.transaction, key, (FORGOTTEN_AT_ONCE, context.now)).await
+    incident_end::forget_recovered(context.transaction, key, FORGOTTEN_AT_ONCE, context.now).await
 }
 
 /// Returns the time at which an incident is resolved that works since `recovered_at`; `None` = people resolve it. Without a

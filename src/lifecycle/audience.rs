@@ -31,7 +31,7 @@ pub(super) async fn of_incident_change(
     let Some(mut audience) = nobody(transaction, &change.after.incident).await? else { return Ok(None) };
     let incident = &change.after.incident;
     if change.event().is_some() {
-        audience.channels = channels(transaction, (incident.organisation, incident.id), change.at).await?;
+        audience.channels = channels(transaction, incident.organisation, incident.id, change.at).await?;
         audience.contacts = notified_contacts(transaction, incident.organisation, &audience.channels).await?;
         read_messages(transaction, change, &mut audience.channels).await?;
     }
@@ -63,7 +63,7 @@ pub(super) async fn of_recovery(
 ) -> Result<Option<IncidentAudience>, MainError> {
     let incident = &change.after.incident;
     let Some(mut audience) = nobody(transaction, incident).await? else { return Ok(None) };
-    audience.channels = channels(transaction, (incident.organisation, incident.id), change.at).await?;
+    audience.channels = channels(transaction, incident.organisation, incident.id, change.at).await?;
     read_messages(transaction, change, &mut audience.channels).await?;
     Ok(Some(audience))
 }
@@ -76,7 +76,7 @@ pub(super) async fn of_step(
     now: Timestamp,
 ) -> Result<Option<IncidentAudience>, MainError> {
     let Some(audience) = nobody(transaction, incident).await? else { return Ok(None) };
-    let channels = channels(transaction, (incident.organisation, incident.id), now).await?;
+    let channels = channels(transaction, incident.organisation, incident.id, now).await?;
     Ok(Some(IncidentAudience { channels, ..audience }))
 }
 
@@ -99,7 +99,8 @@ async fn nobody(
 /// The enabled channels of an organisation, and those for which messages about a subject were written, by their keys.
 pub(super) async fn channels(
     transaction: &Transaction,
-    (organisation, subject): (i64, Id),
+    organisation: i64,
+    subject: Id,
     now: Timestamp,
 ) -> Result<Vec<ChannelAudience>, MainError> {
     let mut channels = notification_channels::enabled(transaction, organisation).await?;

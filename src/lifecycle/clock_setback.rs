@@ -27,7 +27,7 @@ pub async fn bring_back(transaction: &Transaction, now: Timestamp) -> Result<(),
     let mut policies: HashMap<i64, Option<EscalationPolicy>> = HashMap::new();
     let mut after = 0;
     loop {
-        let waiting = escalations::due_after(transaction, now, (after, AT_ONCE)).await?;
+        let waiting = escalations::due_after(transaction, now, after, AT_ONCE).await?;
         let Some((_, last)) = waiting.last() else { return Ok(()) };
         after = last.incident;
         let mut effects = Vec::new();

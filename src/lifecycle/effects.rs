@@ -15,7 +15,7 @@ pub(super) async fn carry_out(
         match effect {
             LifecycleEffect::Enqueue(outgoing) => outbox::insert(transaction, *outgoing).await?,
             LifecycleEffect::Release(HeldMessages { channel, line, subject }) => {
-                holds::release_line(transaction, (channel, line), Some(subject.as_str()), now).await?;
+                holds::release_line(transaction, channel, line, Some(subject.as_str()), now).await?;
             }
             LifecycleEffect::ReplaceMessage(replaced) => {
                 outbox::replace_message(transaction, replaced.delivery, &replaced.message).await?;
@@ -24,7 +24,7 @@ pub(super) async fn carry_out(
                 holds::set_hold(transaction, &deliveries, hold).await?;
             }
             LifecycleEffect::Retract(MessageRetraction::HeldStepOf { channel, contact, incident }) => {
-                outbox::delete_held_step(transaction, (channel, contact), incident).await?;
+                outbox::delete_held_step(transaction, channel, contact, incident).await?;
             }
             LifecycleEffect::Retract(MessageRetraction::HeldSteps(incident)) => {
                 outbox::delete_held_steps(transaction, incident, now).await?;
@@ -37,7 +37,7 @@ pub(super) async fn carry_out(
             LifecycleEffect::AdvanceEscalation(advance) => escalations::update(transaction, advance).await?,
             LifecycleEffect::EndEscalation(incident) => escalations::delete(transaction, incident).await?,
             LifecycleEffect::Publish(PublishedAction { kind, key, act, former }) => {
-                events::of_keys(transaction, (kind, act), &[key], &former).await?;
+                events::of_keys(transaction, kind, act, &[key], &former).await?;
             }
         }
     }

@@ -42,7 +42,7 @@ async fn rehold(
 ) -> Result<(), MainError> {
     let mut after = 0;
     loop {
-        let held = held_untried(transaction, held_for, (after, AT_ONCE)).await?;
+        let held = held_untried(transaction, held_for, after, AT_ONCE).await?;
         let Some(last) = held.last() else { return Ok(()) };
         after = last.key;
         let changed = changed_holds(&held, &hold_of).into_iter();

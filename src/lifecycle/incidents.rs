@@ -26,24 +26,20 @@ pub async fn save(
     after: &WholeIncident,
     at: Timestamp,
 ) -> Result<(), MainError> {
-    save_change(
-        transaction,
-        (before, after),
-        IncidentTransition { before: Some(before), after, leaving: None, at },
-    )
-    .await
+    let change = IncidentTransition { before: Some(before), after, leaving: None, at };
+    save_change(transaction, before, change).await
 }
 
 /// Like [`save`], with everything that is known of the change.
 pub(super) async fn save_change(
     transaction: &Transaction,
-    (before, after): (&WholeIncident, &WholeIncident),
+    before: &WholeIncident,
     change: IncidentTransition<'_>,
 ) -> Result<(), MainError> {
-    if before == after {
+    if before == change.after {
         return Ok(());
     }
-    row_changes::save(transaction, before, after).await?;
+    row_changes::save(transaction, before, change.after).await?;
     follow_change(transaction, change).await
 }
 
@@ -84,8 +80,8 @@ pub async fn delete_all(
     incidents: &[(i64, Id)],
     at: Timestamp,
 ) -> Result<(), MainError> {
-    for incident in incidents {
-        effects::carry_out(transaction, deletion_effects(organisation, *incident), at).await?;
+    for (key, id) in incidents {
+        effects::carry_out(transaction, deletion_effects(organisation, *key, *id), at).await?;
     }
     let keys: Vec<i64> = incidents.iter().map(|(key, _)| *key).collect();
     row_changes::delete(transaction, &keys).await

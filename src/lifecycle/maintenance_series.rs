@@ -79,7 +79,7 @@ pub async fn replan(
     let mut touched = Vec::new();
     for (key, window) in &plan.followed {
         let of = ChangedSeries { series: &series, links: &links, announcement };
-        touched.extend(of.follow(transaction, (*key, *window), stamp).await?);
+        touched.extend(of.follow(transaction, *key, *window, stamp).await?);
     }
     touched.extend(create(transaction, &series, &plan.created, stamp).await?.touched);
     let series = series.mark_checked(stamp.at, &wanted);
@@ -98,7 +98,8 @@ impl ChangedSeries<'_> {
     async fn follow(
         &self,
         transaction: &Transaction,
-        (key, window): (MaintenanceKey, Occurrence),
+        key: MaintenanceKey,
+        window: Occurrence,
         stamp: OperationContext<'_>,
     ) -> Result<Vec<Service>, MainError> {
         let Some(before) = due::claim(transaction, key).await? else { return Ok(Vec::new()) };

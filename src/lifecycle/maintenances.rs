@@ -27,7 +27,7 @@ pub async fn insert(
     let stored = row_changes::insert(transaction, maintenance).await?;
     links::cover(transaction, stored.key, services).await?;
     links::show_on(transaction, stored.key, statuspages).await?;
-    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Created), &[stored.key], &[])
+    events::of_keys(transaction, EventSubjectKind::Maintenance, EventAction::Created, &[stored.key], &[])
         .await?;
     Ok(stored)
 }
@@ -85,7 +85,7 @@ pub async fn cover(
     former.retain(|service| !services.contains(service));
     if !former.is_empty() {
         let this = [maintenance];
-        events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), &this, &former)
+        events::of_keys(transaction, EventSubjectKind::Maintenance, EventAction::Updated, &this, &former)
             .await?;
         outages::evaluate_now(transaction, &former, now).await?;
     }
@@ -133,7 +133,7 @@ pub(super) async fn delete_all(
     transaction: &Transaction,
     maintenances: &[MaintenanceKey],
 ) -> Result<(), MainError> {
-    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Deleted), maintenances, &[])
+    events::of_keys(transaction, EventSubjectKind::Maintenance, EventAction::Deleted, maintenances, &[])
         .await?;
     row_changes::delete(transaction, maintenances).await
 }
@@ -145,7 +145,7 @@ pub(super) async fn set_occurrence(
     occurrence: Timestamp,
 ) -> Result<(), MainError> {
     row_changes::set_occurrence(transaction, maintenance, occurrence).await?;
-    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), &[maintenance], &[])
+    events::of_keys(transaction, EventSubjectKind::Maintenance, EventAction::Updated, &[maintenance], &[])
         .await
 }
 
@@ -154,7 +154,7 @@ pub(super) async fn leave_series(
     transaction: &Transaction,
     maintenances: &[MaintenanceKey],
 ) -> Result<(), MainError> {
-    events::of_keys(transaction, (EventSubjectKind::Maintenance, EventAction::Updated), maintenances, &[])
+    events::of_keys(transaction, EventSubjectKind::Maintenance, EventAction::Updated, maintenances, &[])
         .await?;
     row_changes::clear_series(transaction, maintenances).await
 }
@@ -169,8 +169,7 @@ pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp)
         return Ok(false);
     };
     let shown = pages::that_show_maintenance(transaction, maintenance.key).await?;
-    let moment = (now, owner.default_locale.as_str());
-    let effect = reminder_effect(&maintenance, due.reminder, moment, &shown);
+    let effect = reminder_effect(&maintenance, due.reminder, now, &owner.default_locale, &shown);
     effects::carry_out(transaction, vec![effect], now).await?;
     Ok(true)
 }

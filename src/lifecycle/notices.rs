@@ -69,7 +69,7 @@ async fn enqueue_notifications(
 ) -> Result<(), MainError> {
     let owner = notice.trouble.source.organisation;
     let Some(organisation) = organisations::get(transaction, owner).await? else { return Ok(()) };
-    let channels = audience::channels(transaction, (owner, notice.id), now).await?;
+    let channels = audience::channels(transaction, owner, notice.id, now).await?;
     if channels.is_empty() {
         return Ok(());
     }

@@ -38,7 +38,7 @@ pub async fn mark_recovered(
         notification_channels::wanting(transaction, NotificationEvent::IncidentServiceRecovered).await?;
     if !listening.is_empty() {
         for (incident, services) in incidents {
-            tell(transaction, (incident, services), (&listening, now)).await?;
+            tell(transaction, incident, services, &listening, now).await?;
         }
     }
     Ok(in_others.into_iter().collect())
@@ -46,8 +46,10 @@ pub async fn mark_recovered(
 
 async fn tell(
     transaction: &Transaction,
-    (incident, services): (i64, BTreeSet<ServiceKey>),
-    (listening, now): (&[i64], Timestamp),
+    incident: i64,
+    services: BTreeSet<ServiceKey>,
+    listening: &[i64],
+    now: Timestamp,
 ) -> Result<(), MainError> {
     let recovered: Vec<ServiceKey> = services.iter().copied().collect();
     let after = excerpt::of_key_for_update(transaction, incident, &recovered).await?;

@@ -91,7 +91,8 @@ async fn detach(
 ) -> Result<(), MainError> {
     events::of_keys(
         transaction,
-        (EventSubjectKind::Incident, EventAction::Updated),
+        EventSubjectKind::Incident,
+        EventAction::Updated,
         incidents,
         &[deletion.service],
     )
@@ -117,7 +118,7 @@ async fn resolve(
     after.incident.updated_at = deletion.at;
     let (leaving, at) = (Some(deletion.service), deletion.at);
     let change = IncidentTransition { before: Some(&before), after: &after, leaving, at };
-    save_change(transaction, (&before, &after), change).await
+    save_change(transaction, &before, change).await
 }
 
 /// The numbers of maintenances that were cancelled, deleted or detached.
@@ -150,19 +151,19 @@ pub async fn settle_maintenances(
         some.iter().map(|linked| linked.maintenance.key).collect()
     };
     let (shared, unshared): (Vec<_>, Vec<_>) = linked.iter().partition(|linked| linked.is_shared);
-    let updated = (EventSubjectKind::Maintenance, EventAction::Updated);
+    let (kind, act) = (EventSubjectKind::Maintenance, EventAction::Updated);
     let mut cleanup = MaintenanceCleanup::default();
     if delete_orphaned {
         let origins = unshared.iter().filter_map(|linked| linked.maintenance.origin);
         let windows: Vec<_> = origins.map(|origin| (origin.series, origin.occurrence)).collect();
         // Their series do not create them again.
         occurrences::skip_all(transaction, &windows).await?;
-        events::of_keys(transaction, updated, &keys(&shared), &[service]).await?;
+        events::of_keys(transaction, kind, act, &keys(&shared), &[service]).await?;
         maintenances::delete_all(transaction, &keys(&unshared)).await?;
         cleanup.deleted = unshared.len();
     } else {
         let all: Vec<_> = linked.iter().collect();
-        events::of_keys(transaction, updated, &keys(&all), &[service]).await?;
+        events::of_keys(transaction, kind, act, &keys(&all), &[service]).await?;
         let open: Vec<_> = unshared.into_iter().filter(|linked| is_open(&linked.maintenance)).collect();
         row_changes::cancel(transaction, &keys(&open), now).await?;
         cleanup.cancelled = open.len();

@@ -50,7 +50,7 @@ pub fn recovery_effects(
 
 /// Effects of the deletion of an incident: nobody is notified, and held messages are never sent.
 #[must_use]
-pub fn deletion_effects(organisation: i64, (key, id): (i64, Id)) -> Vec<LifecycleEffect> {
+pub fn deletion_effects(organisation: i64, key: i64, id: Id) -> Vec<LifecycleEffect> {
     let retraction = MessageRetraction::Subject { organisation, subject: id };
     vec![
         LifecycleEffect::publish_incident(key, EventAction::Deleted, Vec::new()),

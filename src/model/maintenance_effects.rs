@@ -20,7 +20,7 @@ pub fn maintenance_effects(
 ) -> Vec<LifecycleEffect> {
     let entry_effect = |(entry, id): (&NewTimelineEntry, &Id)| {
         let subject = FactSubject::Maintenance { maintenance: step.after.key, entry: *id };
-        let fact = fact(&step.after, (entry.happened.fact(), subject), pages);
+        let fact = fact(&step.after, entry.happened.fact(), subject, pages);
         let fact = SubscriberFact { message: entry.message.clone(), at: entry.created_at, ..fact };
         LifecycleEffect::SubscriberFact(Box::new(fact))
     };
@@ -34,12 +34,13 @@ pub fn maintenance_effects(
 pub fn reminder_effect(
     maintenance: &Maintenance,
     reminder: ReminderKind,
-    (at, locale): (Timestamp, &str),
+    at: Timestamp,
+    locale: &str,
     pages: &[i64],
 ) -> LifecycleEffect {
     let subject = FactSubject::Reminder { maintenance: maintenance.key, start: maintenance.schedule.start };
     let message = TranslatedText::single(locale, texts::reminded(maintenance.schedule));
-    let fact = fact(maintenance, (reminder.fact(), subject), pages);
+    let fact = fact(maintenance, reminder.fact(), subject, pages);
     LifecycleEffect::SubscriberFact(Box::new(SubscriberFact { message, at, ..fact }))
 }
 
@@ -48,11 +49,7 @@ const fn published(key: MaintenanceKey, act: EventAction, former: Vec<ServiceKey
     LifecycleEffect::Publish(PublishedAction { kind: EventSubjectKind::Maintenance, key, act, former })
 }
 
-fn fact(
-    maintenance: &Maintenance,
-    (kind, subject): (FactKind, FactSubject),
-    pages: &[i64],
-) -> SubscriberFact {
+fn fact(maintenance: &Maintenance, kind: FactKind, subject: FactSubject, pages: &[i64]) -> SubscriberFact {
     SubscriberFact {
         key: 0,
         id: Id::random(),

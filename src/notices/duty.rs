@@ -53,8 +53,10 @@ pub(super) async fn compare(parts: &NoticeReconciler) -> Result<(), StoreError> 
         let Some(schedules) = by_owner.remove(&organisation.key) else { continue };
         let stored = rosters::of_schedules(main, schedules, search_range).await?;
         for (schedule, gaps) in compute_uncovered(stored, search_range, now).await? {
-            let named = gaps.iter().map(|gap| (*gap, notified.begin(&schedule, *gap, (search_range, now))));
-            wrong.extend(named.map(|named| trouble(&schedule, named, &organisation, now)));
+            wrong.extend(gaps.iter().map(|gap| {
+                let begin = notified.begin(&schedule, *gap, search_range, now);
+                trouble(&schedule, *gap, begin, &organisation, now)
+            }));
         }
     }
     let over = |notice: &Notice, organisation: &Organisation| over(notice, &names).words(organisation);
@@ -113,7 +115,8 @@ impl NotifiedPeriods {
         &self,
         schedule: &OncallSchedule,
         gap: TimeRange,
-        (search_range, now): (TimeRange, Timestamp),
+        search_range: TimeRange,
+        now: Timestamp,
     ) -> Timestamp {
         if gap.from > now {
             return gap.from;
@@ -127,7 +130,8 @@ impl NotifiedPeriods {
 /// Returns the trouble of an uncovered period, named after its start.
 fn trouble(
     schedule: &OncallSchedule,
-    (gap, begin): (TimeRange, Timestamp),
+    gap: TimeRange,
+    begin: Timestamp,
     organisation: &Organisation,
     now: Timestamp,
 ) -> NoticeCondition {

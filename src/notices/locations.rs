@@ -48,7 +48,7 @@ pub(super) async fn compare(
             let thing = format!("{EVENT} {} {}", source.name, organisation.key);
             if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_notified, Instant::now())
             {
-                wrong.push(trouble(source, (standing, known.blind_by()), &organisation));
+                wrong.push(trouble(source, standing, known.blind_by(), &organisation));
             }
         }
     }
@@ -58,7 +58,8 @@ pub(super) async fn compare(
 
 fn trouble(
     source: NoticeSource,
-    (standing, blind_by): (LocationStatus, Option<CheckTrouble>),
+    standing: LocationStatus,
+    blind_by: Option<CheckTrouble>,
     organisation: &Organisation,
 ) -> NoticeCondition {
     let (title, text) = match (standing, blind_by.filter(|by| *by != CheckTrouble::LocationImpaired)) {

@@ -69,7 +69,7 @@ pub(super) async fn deliver(
 ) -> Result<String, MailFailed> {
     let (mut conversation, offered) = open(outbound, mail, limits).await?;
     if let Some(user) = &mail.credentials {
-        log_in(&mut conversation, (user, &offered), limits).await?;
+        log_in(&mut conversation, user, &offered, limits).await?;
     }
     let refused = address(&mut conversation, mail, limits).await?;
     let of_mail = |no_reply| lost(FaultOwner::Message, no_reply);
@@ -184,7 +184,8 @@ async fn hello<S: SmtpStream>(
 /// `AUTH` by PLAIN or LOGIN (RFC 4954).
 async fn log_in<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
-    (user, offered): (&MailCredentials, &SmtpReply),
+    user: &MailCredentials,
+    offered: &SmtpReply,
     limits: &MailLimits,
 ) -> Result<(), MailFailed> {
     let ways = offered.extension("AUTH").unwrap_or_default().to_ascii_uppercase();

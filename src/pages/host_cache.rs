@@ -57,7 +57,8 @@ impl HostCache {
     /// `read` returns the host names of all active custom domains, within `patience`.
     pub(super) async fn owner_of<E: Display>(
         &self,
-        (host, patience): (&str, Duration),
+        host: &str,
+        patience: Duration,
         read: impl AsyncFnOnce() -> Result<HashSet<String>, E>,
     ) -> HostOwner {
         if let Some(owner) = self.known(host) {
@@ -144,7 +145,7 @@ mod tests {
     impl CountingDatabase {
         /// Owner of the host according to the cache, which may read this database.
         async fn owner(&self, cache: &HostCache, host: &str, state: DatabaseState) -> HostOwner {
-            cache.owner_of((host, API_PATIENCE), async || self.read(state).await).await
+            cache.owner_of(host, API_PATIENCE, async || self.read(state).await).await
         }
 
         async fn read(&self, state: DatabaseState) -> Result<HashSet<String>, &'static str> {
@@ -176,7 +177,7 @@ mod tests {
         let (changes, database) = (HostChanges::default(), CountingDatabase::default());
         let cache = HostCache::new(changes.clone());
         let read_none = async || Ok::<_, String>(HashSet::new());
-        let none = cache.owner_of(("status.shop.example", API_PATIENCE), read_none).await;
+        let none = cache.owner_of("status.shop.example", API_PATIENCE, read_none).await;
         assert_eq!(none, HostOwner::Nobody);
         changes.note();
         assert_eq!(database.owner(&cache, "status.shop.example", Answers).await, HostOwner::Page);

@@ -95,7 +95,7 @@ impl PageServer {
     async fn owner_of(&self, host: &str, visit: &PageVisit) -> HostOwner {
         let main = self.databases.main.reader();
         let patience = if visit.is_api_path() { API_PATIENCE } else { VISITOR_PATIENCE };
-        self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
+        self.hosts.owner_of(host, patience, async || visitors::active_hosts(main).await).await
     }
 
     async fn open(&self, visit: &PageVisit, page: &Statuspage) -> Result<HttpResponse, MainError> {

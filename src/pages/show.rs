@@ -56,7 +56,7 @@ impl PageServer {
         let chosen = choose(&visit.accept_language, &locales, &default).unwrap_or_else(|| default.clone());
         let reader = VisitorLanguage { chosen: &chosen, default: &default, words: PageTexts::of(&chosen) };
         let appearance = PageAppearance::of(page, visit.appearance, reader.words);
-        let view = self.view(&reader, (page, &organisation), appearance).await?;
+        let view = self.view(&reader, page, &organisation, appearance).await?;
         let html = view.render().unwrap_or_else(|error| {
             tracing::error!(page = %page.id, %error, "cannot render a status page");
             String::new()
@@ -69,7 +69,8 @@ impl PageServer {
     async fn view(
         &self,
         reader: &VisitorLanguage<'_>,
-        (page, organisation): (&Statuspage, &Organisation),
+        page: &Statuspage,
+        organisation: &Organisation,
         appearance: PageAppearance,
     ) -> Result<PublicPage, MainError> {
         let main = self.databases.main.reader();

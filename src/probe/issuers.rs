@@ -44,7 +44,8 @@ impl<'a> VerifiedIssuers<'a> {
         others: &[CertificateDer<'_>],
         roots: &'a RootCertStore,
         algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
-        (now, dates): (ASN1Time, IssuerDates),
+        now: ASN1Time,
+        dates: IssuerDates,
     ) -> Self {
         let mut issuers = Self {
             roots,

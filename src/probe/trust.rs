@@ -108,7 +108,7 @@ impl TrustStore {
         let (Some(stop), Some(now)) = (stop, certificate_time(now)) else {
             return Err(error);
         };
-        let find = |dates| VerifiedIssuers::find(others, &self.roots, algorithms, (now, dates));
+        let find = |dates| VerifiedIssuers::find(others, &self.roots, algorithms, now, dates);
         let follow = |issuers: &mut VerifiedIssuers<'_>| {
             verify(issuers.authorities()).is_ok() || issuers.vouch_for(own)
         };

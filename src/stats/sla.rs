@@ -75,22 +75,22 @@ pub fn classify(
     range: TimeRange,
 ) -> Vec<ClassifiedSpan<SlaTimeClass>> {
     let status = measured(past.changes, past.measured_until, range);
-    let status = status.iter().map(|span| as_span((span.from, span.to), span.counts.into()));
+    let status = status.iter().map(|span| as_span(span.from, span.to, span.counts.into()));
     let mut covers = Vec::with_capacity(past.windows.len() + past.incidents.len() + closed.len());
     let mut stated = Vec::new();
     for window in past.windows {
-        let span = as_span((window.from, window.to.unwrap_or(range.to)), of_window(window.kind));
+        let span = as_span(window.from, window.to.unwrap_or(range.to), of_window(window.kind));
         let is_stated = matches!(window.kind, WindowKind::Override(_));
         if is_stated { stated.push(span) } else { covers.push(span) }
     }
     covers.sort_by_key(|span| rank(span.counts));
     covers.append(&mut stated);
-    covers.extend(past.incidents.iter().map(|open| as_span((open.from, open.to), SlaTimeClass::Down)));
-    covers.extend(closed.iter().map(|closed| as_span((closed.from, closed.to), SlaTimeClass::Closed)));
+    covers.extend(past.incidents.iter().map(|open| as_span(open.from, open.to, SlaTimeClass::Down)));
+    covers.extend(closed.iter().map(|closed| as_span(closed.from, closed.to, SlaTimeClass::Closed)));
     cover(&status.collect::<Vec<_>>(), &covers)
 }
 
-const fn as_span((from, to): (Timestamp, Timestamp), counts: SlaTimeClass) -> ClassifiedSpan<SlaTimeClass> {
+const fn as_span(from: Timestamp, to: Timestamp, counts: SlaTimeClass) -> ClassifiedSpan<SlaTimeClass> {
     ClassifiedSpan { from, to, counts }
 }
 

@@ -111,11 +111,11 @@ pub fn measured(
         counts: UptimeClass::from(change.to),
     });
     let mut spans: Vec<ClassifiedSpan> = known.filter(|span| span.from < span.to).collect();
-    fill_gaps(&mut spans, (from, to));
+    fill_gaps(&mut spans, from, to);
     spans
 }
 
-fn fill_gaps(spans: &mut Vec<ClassifiedSpan>, (from, to): (Timestamp, Timestamp)) {
+fn fill_gaps(spans: &mut Vec<ClassifiedSpan>, from: Timestamp, to: Timestamp) {
     let mut filled = Vec::with_capacity(spans.len() + 2);
     let mut at = from;
     for span in spans.drain(..) {

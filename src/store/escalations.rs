@@ -100,7 +100,8 @@ pub async fn of_policy_for_update(
 pub async fn due_after(
     connection: &dyn StoreConnection,
     now: Timestamp,
-    (after, limit): (i64, u64),
+    after: i64,
+    limit: u64,
 ) -> Result<Vec<(i64, EscalationAdvance)>, MainError> {
     let rows = Entity::find()
         .filter(Column::DueAt.gt(now.ms()))

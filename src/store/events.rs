@@ -83,7 +83,8 @@ pub async fn newest(connection: &dyn StoreConnection) -> Result<i64, MainError> 
 pub async fn concerned(
     connection: &dyn StoreConnection,
     organisation: i64,
-    (kind, subjects): (EventSubjectKind, &[Id]),
+    kind: EventSubjectKind,
+    subjects: &[Id],
 ) -> Result<Vec<(Id, ServiceKey)>, MainError> {
     let mut found = Vec::new();
     for some in subjects.chunks(AT_ONCE) {
@@ -143,7 +144,8 @@ pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Res
 /// that are about to be deleted, links included, must still exist.
 pub async fn of_keys(
     connection: &dyn StoreConnection,
-    (kind, act): (EventSubjectKind, EventAction),
+    kind: EventSubjectKind,
+    act: EventAction,
     keys: &[i64],
     former: &[ServiceKey],
 ) -> Result<(), MainError> {
@@ -182,8 +184,7 @@ async fn of_incidents(
             EventAction::Deleted => links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?,
             EventAction::Created | EventAction::Updated | EventAction::Resolved => Vec::new(),
         };
-        note(connection, (EventSubjectKind::Incident, act), some, ConcernedServices { links, former })
-            .await?;
+        note(connection, EventSubjectKind::Incident, act, some, ConcernedServices { links, former }).await?;
     }
     Ok(())
 }
@@ -212,7 +213,7 @@ pub(super) async fn of_maintenances(
             }
             EventAction::Created | EventAction::Updated | EventAction::Resolved => Vec::new(),
         };
-        note(connection, (EventSubjectKind::Maintenance, act), some, ConcernedServices { links, former })
+        note(connection, EventSubjectKind::Maintenance, act, some, ConcernedServices { links, former })
             .await?;
     }
     Ok(())
@@ -265,7 +266,8 @@ struct ConcernedServices<'a> {
 
 async fn note(
     connection: &dyn StoreConnection,
-    (kind, act): (EventSubjectKind, EventAction),
+    kind: EventSubjectKind,
+    act: EventAction,
     subjects: &[Subject],
     ConcernedServices { links, former }: ConcernedServices<'_>,
 ) -> Result<(), MainError> {

@@ -56,7 +56,8 @@ pub async fn advance(
     connection: &dyn StoreConnection,
     reader: &str,
     partition: Partition,
-    (from, to): (i64, i64),
+    from: i64,
+    to: i64,
 ) -> Result<bool, MainError> {
     let moved = Entity::update_many()
         .col_expr(Column::Position, Expr::value(to))

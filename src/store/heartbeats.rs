@@ -22,6 +22,15 @@ const AHEAD_MS: i64 = 1_000;
 /// SHA-256 of the secret in an address.
 pub type PingSecretHash = [u8; 32];
 
+/// The secret of a ping address in the two forms that are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedPingSecret {
+    /// Finds the service that a ping is for.
+    pub hash: PingSecretHash,
+    /// Sealed secret, from which the address is shown again.
+    pub sealed: String,
+}
+
 /// The ping address of a service, without the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredHeartbeat {
@@ -46,12 +55,12 @@ pub struct PingedService {
 pub async fn insert(
     connection: &dyn StoreConnection,
     service: ServiceKey,
-    (hash, sealed): (PingSecretHash, String),
+    secret: &SealedPingSecret,
 ) -> Result<(), MainError> {
     let row = ActiveModel {
         service_id: Set(service),
-        secret_hash: Set(hash.to_vec()),
-        secret: Set(sealed),
+        secret_hash: Set(secret.hash.to_vec()),
+        secret: Set(secret.sealed.clone()),
         last_ping_at: Set(None),
         last_ping_failed: Set(false),
         counts_from: Set(None),
@@ -64,11 +73,11 @@ pub async fn insert(
 pub async fn rotate(
     connection: &dyn StoreConnection,
     service: ServiceKey,
-    (hash, sealed): (PingSecretHash, String),
+    secret: &SealedPingSecret,
 ) -> Result<(), MainError> {
     Entity::update_many()
-        .col_expr(Column::SecretHash, Expr::value(hash.to_vec()))
-        .col_expr(Column::Secret, Expr::value(sealed))
+        .col_expr(Column::SecretHash, Expr::value(secret.hash.to_vec()))
+        .col_expr(Column::Secret, Expr::value(&secret.sealed))
         .filter(Column::ServiceId.eq(service))
         .exec(&connection)
         .await?;

@@ -50,26 +50,22 @@ impl ScopedResource {
             }
             Self::Incidents => {
                 let link = [incident_service::Column::IncidentId, incident_service::Column::ServiceId];
-                reaches((incident::Entity, incident::Column::Id), (incident_service::Entity, link), scope)
+                reaches((incident::Entity, incident::Column::Id), incident_service::Entity, link, scope)
             }
             Self::Maintenances => {
                 let link =
                     [maintenance_service::Column::MaintenanceId, maintenance_service::Column::ServiceId];
                 let row = (maintenance::Entity, maintenance::Column::Id);
-                reaches(row, (maintenance_service::Entity, link), scope)
+                reaches(row, maintenance_service::Entity, link, scope)
             }
             Self::Statuspages => {
                 let link = [component::Column::StatuspageId, component::Column::ServiceId];
-                reaches((statuspage::Entity, statuspage::Column::Id), (component::Entity, link), scope)
+                reaches((statuspage::Entity, statuspage::Column::Id), component::Entity, link, scope)
             }
             Self::Tags => {
                 let tag = (tag::Entity, tag::Column::Id);
                 let link = [service_tag::Column::TagId, service_tag::Column::ServiceId];
-                Expr::col(tag).in_subquery(own_tags(scope)).or(reaches(
-                    tag,
-                    (service_tag::Entity, link),
-                    scope,
-                ))
+                Expr::col(tag).in_subquery(own_tags(scope)).or(reaches(tag, service_tag::Entity, link, scope))
             }
         })
     }
@@ -115,7 +111,8 @@ fn carries(service: impl IntoColumnRef, scope: i64) -> SimpleExpr {
 /// and for the service.
 fn reaches<C: IntoIden>(
     row: impl IntoColumnRef,
-    (link, [to_row, to_service]): (impl IntoTableRef, [C; 2]),
+    link: impl IntoTableRef,
+    [to_row, to_service]: [C; 2],
     scope: i64,
 ) -> SimpleExpr {
     let linked = Query::select()

@@ -64,7 +64,7 @@ pub async fn find_for_update(
 }
 
 /// The services with a tag (key of its row), and of one of these check types; without either all of them.
-fn of_kind(services: Select<Entity>, (tag, check_types): (Option<i64>, &[CheckType])) -> Select<Entity> {
+fn of_kind(services: Select<Entity>, tag: Option<i64>, check_types: &[CheckType]) -> Select<Entity> {
     let tagged = match tag {
         Some(tag) => services.filter(carrying(tag)),
         None => services,
@@ -86,10 +86,11 @@ fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
-    wanted: (Option<i64>, &[CheckType]),
+    tag: Option<i64>,
+    check_types: &[CheckType],
     window: PageWindow,
 ) -> Result<(Vec<Service>, u64), MainError> {
-    let wanted = of_kind(seen(visibility), wanted);
+    let wanted = of_kind(seen(visibility), tag, check_types);
     let total = wanted.clone().count(&connection).await?;
     let rows = in_order(wanted, window).all(&connection).await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
@@ -235,8 +236,10 @@ fn from_row(row: Model) -> Result<Service, MainError> {
             .map_err(|_| corrupt(format!("unknown check type {}", row.check_type)))?,
         pause: pause_from(row.paused_reason, row.paused_at).map_err(corrupt)?,
         status_override: override_from(
-            (row.override_status, row.override_at),
-            (row.override_reason, row.override_by),
+            row.override_status,
+            row.override_at,
+            row.override_reason,
+            row.override_by,
         )
         .map_err(corrupt)?,
         configured_at: row.configured_at.map(Timestamp::from_ms),
@@ -257,8 +260,10 @@ fn pause_from(reason: Option<String>, at: Option<i64>) -> Result<Option<ServiceP
 }
 
 fn override_from(
-    (status, at): (Option<String>, Option<i64>),
-    (reason, by): (Option<String>, Option<String>),
+    status: Option<String>,
+    at: Option<i64>,
+    reason: Option<String>,
+    by: Option<String>,
 ) -> Result<Option<StatusOverride>, String> {
     let (Some(status), Some(at)) = (status, at) else { return Ok(None) };
     Ok(Some(StatusOverride {

@@ -37,7 +37,7 @@ impl SeriesPlanner {
         let (mut created, mut failed, mut after) = (0, None, SeriesKey::MIN);
         loop {
             let main = self.router.databases.main.reader();
-            let keys = series::due(main, now, (after, PAGE)).await?;
+            let keys = series::due(main, now, after, PAGE).await?;
             let Some(last) = keys.last() else { return failed.map_or(Ok(created), Err) };
             after = *last;
             for key in keys {

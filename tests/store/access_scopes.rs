@@ -92,12 +92,12 @@ async fn a_confined_visibility_finds_rows_with_its_tags(
     let made = stored_scope(&store, scope(owner, "red"), &[&red]).await;
     let visibility = Visibility::of(&ApiToken { access_scope: Some(made.key), ..token(owner, "bot") });
     let reader = store.main.reader();
-    let (mut found, total) = services::list(reader, visibility, (None, &[]), ALL).await.unwrap();
+    let (mut found, total) = services::list(reader, visibility, None, &[], ALL).await.unwrap();
     found.sort_by_key(|service| service.key);
     assert_eq!((&found[..], total), (&known[..2], 2));
-    let with_green = services::list(reader, visibility, (Some(green.row), &[]), ALL).await.unwrap();
+    let with_green = services::list(reader, visibility, Some(green.row), &[], ALL).await.unwrap();
     assert_eq!(with_green, (vec![known[1].clone()], 1));
-    assert_eq!(services::list(reader, visibility, (Some(blue.row), &[]), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(services::list(reader, visibility, Some(blue.row), &[], ALL).await.unwrap(), (vec![], 0));
     let ids: Vec<Id> = known.iter().map(|service| service.id).collect();
     assert_eq!(services_by_id(reader, visibility, &ids).await.unwrap().len(), 2);
     let transaction = store.main.begin().await.unwrap();
@@ -124,6 +124,6 @@ async fn a_deleted_scope_shows_nothing() {
     stored_service(&store, service(owner, "one")).await;
     let visibility = Visibility::of(&ApiToken { access_scope: Some(7), ..token(owner, "bot") });
     let reader = store.main.reader();
-    assert_eq!(services::list(reader, visibility, (None, &[]), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(services::list(reader, visibility, None, &[], ALL).await.unwrap(), (vec![], 0));
     assert_eq!(tags::list(reader, visibility, &TagFilter::default(), ALL).await.unwrap(), (vec![], 0));
 }

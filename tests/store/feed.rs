@@ -89,7 +89,7 @@ async fn positions_of_quiet_partitions_advance(
     assert_eq!(positions(&store).await.iter().sum::<i64>(), 40, "one of 64 has moved");
     // Somebody else has taken one of them, and reads on from where it was.
     let transaction = store.main.begin().await.unwrap();
-    assert!(feed_positions::advance(&transaction, READER, Partition::of(7), (0, 3)).await.unwrap());
+    assert!(feed_positions::advance(&transaction, READER, Partition::of(7), 0, 3).await.unwrap());
     transaction.commit().await.unwrap();
     reader.advance_to_horizon(&store.main, horizon).await.unwrap();
     let mut moved = positions(&store).await;

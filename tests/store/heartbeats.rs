@@ -3,7 +3,7 @@
 use rstest::rstest;
 use watchkeeper::model::heartbeat::{HeartbeatPing, StoredPings};
 use watchkeeper::model::service::{PauseReason, Service, ServicePause};
-use watchkeeper::store::heartbeats::{self, PingSecretHash};
+use watchkeeper::store::heartbeats::{self, PingSecretHash, SealedPingSecret};
 use watchkeeper::store::services;
 
 use crate::support::Backend;
@@ -11,6 +11,10 @@ use crate::support::rows::{at, service, stored_organisation, stored_service};
 
 const OLD: PingSecretHash = [1; 32];
 const NEW: PingSecretHash = [2; 32];
+
+fn secret(hash: PingSecretHash, sealed: &str) -> SealedPingSecret {
+    SealedPingSecret { hash, sealed: sealed.into() }
+}
 
 const fn ping(at_ms: i64, has_failed: bool) -> HeartbeatPing {
     HeartbeatPing { at: at(at_ms), has_failed }
@@ -25,7 +29,7 @@ async fn a_ping_is_stored_for_the_service_of_its_secret(
     let owner = stored_organisation(&store, "owner").await;
     let pinged = stored_service(&store, service(owner.key, "pinged")).await;
     let write = store.main.begin().await.unwrap();
-    heartbeats::insert(&write, pinged.key, (OLD, "sealed".into())).await.unwrap();
+    heartbeats::insert(&write, pinged.key, &secret(OLD, "sealed")).await.unwrap();
     assert_eq!(heartbeats::ping(&write, &NEW, ping(5_000, false)).await.unwrap(), None);
     for (sent, stored) in [
         (ping(5_000, false), ping(5_000, false)),
@@ -38,7 +42,7 @@ async fn a_ping_is_stored_for_the_service_of_its_secret(
         assert_eq!(heartbeats::ping(&write, &OLD, sent).await.unwrap(), Some(stored));
     }
     heartbeats::count_from(&write, pinged.key, at(7)).await.unwrap();
-    heartbeats::rotate(&write, pinged.key, (NEW, "anew".into())).await.unwrap();
+    heartbeats::rotate(&write, pinged.key, &secret(NEW, "anew")).await.unwrap();
     let paused =
         Service { pause: Some(ServicePause { reason: PauseReason::Manual, at: at(1) }), ..pinged.clone() };
     services::update(&write, paused).await.unwrap();

@@ -153,8 +153,8 @@ async fn a_group_key_finds_the_incident_of_its_policy(
         lifecycle::incidents::insert(&transaction, whole).await.unwrap();
     }
     let keys = [GroupKey::Tag(7), GroupKey::Service(7), GroupKey::Service(8)];
-    group_keys::assign_keys(&transaction, (policy.key, first.incident.key), &keys).await.unwrap();
-    group_keys::assign_keys(&transaction, (policy.key, second.incident.key), &keys[..1]).await.unwrap();
+    group_keys::assign_keys(&transaction, policy.key, first.incident.key, &keys).await.unwrap();
+    group_keys::assign_keys(&transaction, policy.key, second.incident.key, &keys[..1]).await.unwrap();
     let found = group_keys::find(&transaction, &policy, &keys).await.unwrap();
     let leads = keys.map(|key| found.get(&key).cloned());
     let [one, other] = [&first, &second].map(|whole| Some(vec![whole.incident.key]));
@@ -166,8 +166,7 @@ async fn a_group_key_finds_the_incident_of_its_policy(
     assert_eq!(keys.map(|key| found.get(&key).cloned()), [other, one.clone(), one], "they are taken over");
     let stranger = IncidentPolicy { organisation: owner.key + 1, ..second_policy.clone() };
     assert!(group_keys::find(&transaction, &stranger, &keys).await.unwrap().is_empty());
-    let taken_over = (second_policy.key, first.incident.key);
-    group_keys::assign_keys(&transaction, taken_over, &keys[..1]).await.unwrap();
+    group_keys::assign_keys(&transaction, second_policy.key, first.incident.key, &keys[..1]).await.unwrap();
     let found = group_keys::find(&transaction, &second_policy, &keys[..1]).await.unwrap();
     assert_eq!(found[&keys[0]], [second.incident.key, first.incident.key], "the newest comes first");
 

@@ -99,9 +99,9 @@ const fn of_channel(channel: DueChannel) -> WantedMessages {
 /// Due messages, longest wait first.
 pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
     let reader = store.main.reader();
-    let channels = due_channels(reader, now, (0, 100)).await.unwrap();
+    let channels = due_channels(reader, now, 0, 100).await.unwrap();
     let wanted: Vec<WantedMessages> = channels.into_iter().map(of_channel).collect();
-    let due = due_messages(reader, now, (&wanted, 100)).await.unwrap();
+    let due = due_messages(reader, now, &wanted, 100).await.unwrap();
     let keys: Vec<i64> = due.iter().map(|message| message.key).collect();
     let (readable, unreadable) = read_messages(reader, &keys).await.unwrap();
     assert!(unreadable.is_empty(), "{unreadable:?}");
@@ -426,18 +426,18 @@ async fn a_backlog_hides_nothing(#[values(Backend::Sqlite, Backend::Postgres)] b
     told(&store, &flood, 1).await;
     told(&store, &calm, 1).await;
     let reader = store.main.reader();
-    let channels = due_channels(reader, at(1_000), (0, 1)).await.unwrap();
+    let channels = due_channels(reader, at(1_000), 0, 1).await.unwrap();
     assert_eq!(channels.len(), 1);
-    let rest = due_channels(reader, at(1_000), (channels[0].key, 9)).await.unwrap();
+    let rest = due_channels(reader, at(1_000), channels[0].key, 9).await.unwrap();
     assert_eq!(rest.len(), 1, "the next look goes on behind it");
     let wanted: Vec<WantedMessages> = [channels, rest].concat().into_iter().map(of_channel).collect();
-    let due = due_messages(reader, at(1_000), (&wanted, 2)).await.unwrap();
+    let due = due_messages(reader, at(1_000), &wanted, 2).await.unwrap();
     let count = |organisation: &Organisation| {
         due.iter().filter(|message| message.organisation == organisation.key).count()
     };
     assert_eq!((count(&flood), count(&calm)), (3, 1));
     assert!(due.iter().any(|message| message.organisation == flood.key && message.tries == 0));
     let first_tries = WantedMessages { selection: MessageSelection::FirstTries, ..wanted[0].clone() };
-    let due = due_messages(reader, at(1_000), (&[first_tries], 9)).await.unwrap();
+    let due = due_messages(reader, at(1_000), &[first_tries], 9).await.unwrap();
     assert_eq!((due.len(), due[0].tries), (1, 0));
 }

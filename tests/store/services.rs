@@ -177,7 +177,7 @@ async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgre
     assert_eq!(services::find(reader, Visibility::whole(mine.key), hidden.id).await.unwrap(), None);
     assert_eq!(services::find(reader, Visibility::whole(mine.key), Id::random()).await.unwrap(), None);
     assert_eq!(
-        services::list(reader, Visibility::whole(mine.key), (None, &[]), PageWindow { offset: 0, limit: 10 })
+        services::list(reader, Visibility::whole(mine.key), None, &[], PageWindow { offset: 0, limit: 10 })
             .await
             .unwrap(),
         (Vec::new(), 0)
@@ -209,25 +209,17 @@ async fn no_page_repeats_or_skips_a_service(#[values(Backend::Sqlite, Backend::P
     let owner = stored_organisation(&store, "owner").await;
     let all = store_many(&store, owner.key, 10).await;
     let reader = store.main.reader();
-    let (whole, total) = services::list(
-        reader,
-        Visibility::whole(owner.key),
-        (None, &[]),
-        PageWindow { offset: 0, limit: 100 },
-    )
-    .await
-    .unwrap();
+    let (whole, total) =
+        services::list(reader, Visibility::whole(owner.key), None, &[], PageWindow { offset: 0, limit: 100 })
+            .await
+            .unwrap();
     assert_eq!(total, 10);
     let mut walked = Vec::new();
     for offset in 0..10 {
-        let (page, total) = services::list(
-            reader,
-            Visibility::whole(owner.key),
-            (None, &[]),
-            PageWindow { offset, limit: 1 },
-        )
-        .await
-        .unwrap();
+        let (page, total) =
+            services::list(reader, Visibility::whole(owner.key), None, &[], PageWindow { offset, limit: 1 })
+                .await
+                .unwrap();
         assert_eq!(total, 10);
         walked.extend(page);
     }

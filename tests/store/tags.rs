@@ -156,7 +156,8 @@ async fn services_carry_tags(#[values(Backend::Sqlite, Backend::Postgres)] backe
     let (found, total) = services::list(
         reader,
         Visibility::whole(owner),
-        (Some(a.row), &[]),
+        Some(a.row),
+        &[],
         PageWindow { offset: 0, limit: 10 },
     )
     .await
@@ -166,7 +167,8 @@ async fn services_carry_tags(#[values(Backend::Sqlite, Backend::Postgres)] backe
         services::list(
             reader,
             Visibility::whole(owner),
-            (Some(z.row), &[]),
+            Some(z.row),
+            &[],
             PageWindow { offset: 0, limit: 10 }
         )
         .await

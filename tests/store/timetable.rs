@@ -25,7 +25,7 @@ use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::visibility::Visibility;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::service_router::ServiceRouter;
-use watchkeeper::store::heartbeats;
+use watchkeeper::store::heartbeats::{self, SealedPingSecret};
 use watchkeeper::store::maintenances::{self, due, timeline};
 use watchkeeper::supervise::Supervisor;
 use watchkeeper::timetable::maintenances::TransitionExecutor;
@@ -232,7 +232,8 @@ fn a_resumed_heartbeat_is_not_down_after_a_maintenance(
             Service { check_type: CheckType::Heartbeat, target: None, ..service(owner.key, "job") };
         let job = stored_service(&store, reporting).await;
         let write = store.main.begin().await.unwrap();
-        heartbeats::insert(&write, job.key, ([1; 32], "sealed".into())).await.unwrap();
+        let secret = SealedPingSecret { hash: [1; 32], sealed: "sealed".into() };
+        heartbeats::insert(&write, job.key, &secret).await.unwrap();
         let long_ago = HeartbeatPing { at: at(-HOUR_MS), has_failed: false };
         heartbeats::ping(&write, &[1; 32], long_ago).await.unwrap();
         heartbeats::count_from(&write, job.key, at(4_000)).await.unwrap();

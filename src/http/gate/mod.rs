@@ -258,7 +258,7 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
             effect,
         };
         let permit = self.turns.acquire_permit(call.caller.organisation.key).await;
-        let answer = run(&self.routes, (route, verb), call, permit).await;
+        let answer = run(&self.routes, route, verb, call, permit).await;
         answer.map_err(|error| if is_confined { error.without_usage() } else { error })
     }
 
@@ -299,7 +299,8 @@ fn options<S>(resource: Option<(&PathRoutes<S>, PathValues)>) -> Result<ApiReply
 /// polled).
 async fn run<S: IdempotencyStore + 'static>(
     routes: &Arc<RouteTable<S>>,
-    (route, verb): (&ApiRoute<S>, HttpVerb),
+    route: &ApiRoute<S>,
+    verb: HttpVerb,
     call: ApiCall<S>,
     permit: WorkPermit,
 ) -> Result<ApiReply, ApiError> {

@@ -26,7 +26,7 @@ pub(in crate::http) async fn ping(
     request: HttpRequest,
     secret: web::Path<String>,
 ) -> HttpResponse {
-    answer(front, &request, (secret.into_inner(), false)).await
+    answer(front, &request, secret.into_inner(), false).await
 }
 
 /// The service reports a failure.
@@ -35,13 +35,14 @@ pub(in crate::http) async fn ping_fail(
     request: HttpRequest,
     secret: web::Path<String>,
 ) -> HttpResponse {
-    answer(front, &request, (secret.into_inner(), true)).await
+    answer(front, &request, secret.into_inner(), true).await
 }
 
 async fn answer(
     front: web::Data<ServerState>,
     request: &HttpRequest,
-    (secret, has_failed): (String, bool),
+    secret: String,
+    has_failed: bool,
 ) -> HttpResponse {
     let started = Instant::now();
     let id = request_id(request.headers());

@@ -19,16 +19,17 @@ pub(super) fn enqueue_batched(
     message: NotificationMessage,
     planned: PlannedMessage<'_>,
     channel_audience: &ChannelAudience,
-    (subject, now): (Id, Timestamp),
+    subject: Id,
+    now: Timestamp,
 ) -> Vec<LifecycleEffect> {
     if !is_batched(message.event) {
         return enqueue(planned.outgoing(message, now), subject);
     }
     let contact = planned.contact.map(|contact| contact.key);
-    if let Some(added) = add_to_batch(&message, (channel_audience, contact), now) {
+    if let Some(added) = add_to_batch(&message, channel_audience, contact, now) {
         return vec![added];
     }
-    let hold = planned.hold.or_else(|| batch_hold(message.event, (channel_audience, contact), now));
+    let hold = planned.hold.or_else(|| batch_hold(message.event, channel_audience, contact, now));
     enqueue(PlannedMessage { hold, ..planned }.outgoing(message, now), subject)
 }
 
@@ -40,7 +41,8 @@ const fn is_batched(event: NotificationEvent) -> bool {
 /// The effect that adds the contents of this message to a held one; `None` when there is none.
 fn add_to_batch(
     message: &NotificationMessage,
-    (channel_audience, contact): (&ChannelAudience, Option<i64>),
+    channel_audience: &ChannelAudience,
+    contact: Option<i64>,
     now: Timestamp,
 ) -> Option<LifecycleEffect> {
     let key = channel_audience.open_batch(message.event, contact, now)?;
@@ -52,7 +54,8 @@ fn add_to_batch(
 /// The hold of the next message of the event after the last one.
 pub(super) fn batch_hold(
     event: NotificationEvent,
-    (channel_audience, contact): (&ChannelAudience, Option<i64>),
+    channel_audience: &ChannelAudience,
+    contact: Option<i64>,
     now: Timestamp,
 ) -> Option<DeliveryHold> {
     let last = channel_audience.newest_of(event, contact)?;

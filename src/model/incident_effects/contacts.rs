@@ -29,7 +29,8 @@ impl<'a> InformedContact<'a> {
     /// was on duty, are sent in them too.
     fn planned(
         &self,
-        (severity, now): (Severity, Timestamp),
+        severity: Severity,
+        now: Timestamp,
         notified_now: &HashSet<i64>,
     ) -> Option<PlannedMessage<'a>> {
         let channel = &self.channel_audience.channel;
@@ -92,8 +93,7 @@ pub(super) fn inform_of_end(
     let severity = change.after.incident.severity;
     let mut informed = informed_contacts(audience);
     informed.retain(|informed| informed.knows_at(change.at));
-    let planned =
-        informed.iter().filter_map(|informed| informed.planned((severity, change.at), notified_now));
+    let planned = informed.iter().filter_map(|informed| informed.planned(severity, change.at, notified_now));
     let mut effects = Vec::new();
     for planned in keep_each_once(planned) {
         let sender = audience.sender(planned.contact);
@@ -113,7 +113,8 @@ pub(super) fn inform_of_end(
 pub(super) fn inform_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
-    (facts, notified_now): (&IncidentChangeFacts<'_>, &HashSet<i64>),
+    facts: &IncidentChangeFacts<'_>,
+    notified_now: &HashSet<i64>,
 ) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
     let mut informed = informed_contacts(audience);
@@ -121,14 +122,14 @@ pub(super) fn inform_contacts(
     let mut effects = Vec::new();
     for event in [NotificationEvent::IncidentWorsened, NotificationEvent::IncidentServiceJoined] {
         let chosen = informed.iter().filter(|informed| informed.choose(facts) == Some(event));
-        let moment = (incident.severity, change.at);
-        let planned = chosen.filter_map(|informed| informed.planned(moment, notified_now));
+        let planned =
+            chosen.filter_map(|informed| informed.planned(incident.severity, change.at, notified_now));
         for planned in keep_each_once(planned) {
             let Some(channel_audience) = audience.channel(planned.channel.key) else { continue };
             let sender = audience.sender(planned.contact);
             let message = NotificationMessage::of_incident(event, change.after, sender, change.at.ms());
             let message = message.with_change(facts.named_for_contacts());
-            effects.extend(enqueue_batched(message, planned, channel_audience, (incident.id, change.at)));
+            effects.extend(enqueue_batched(message, planned, channel_audience, incident.id, change.at));
         }
     }
     effects

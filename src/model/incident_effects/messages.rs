@@ -43,14 +43,15 @@ pub(super) fn message_effects(
         effects.extend(write_to_channel(
             message.with_change(named),
             channel_audience,
-            (incident.id, change.at),
+            incident.id,
+            change.at,
         ));
         notified_now.insert(channel_audience.channel.key);
     }
     if event == NotificationEvent::IncidentResolved {
         effects.extend(inform_of_end(change, audience, &notified_now));
     } else {
-        effects.extend(inform_contacts(change, audience, (&facts, &notified_now)));
+        effects.extend(inform_contacts(change, audience, &facts, &notified_now));
     }
     effects
 }
@@ -77,7 +78,8 @@ pub(super) fn recovery_messages(
         effects.extend(write_to_channel(
             message.with_change(named),
             channel_audience,
-            (incident.id, change.at),
+            incident.id,
+            change.at,
         ));
     }
     effects
@@ -87,9 +89,10 @@ pub(super) fn recovery_messages(
 fn write_to_channel(
     message: NotificationMessage,
     channel_audience: &ChannelAudience,
-    (subject, now): (Id, Timestamp),
+    subject: Id,
+    now: Timestamp,
 ) -> Vec<LifecycleEffect> {
     let hold = channel_audience.hold(&message, now);
     let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&channel_audience.channel) };
-    enqueue_batched(message, planned, channel_audience, (subject, now))
+    enqueue_batched(message, planned, channel_audience, subject, now)
 }

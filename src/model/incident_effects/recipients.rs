@@ -60,7 +60,8 @@ impl ReachedContact {
     pub(super) fn planned<'a>(
         &'a self,
         enabled: impl Iterator<Item = &'a NotificationChannel>,
-        (severity, now): (Severity, Timestamp),
+        severity: Severity,
+        now: Timestamp,
     ) -> impl Iterator<Item = PlannedMessage<'a>> {
         let hold = if self.is_on_duty { None } else { contact_hold(&self.contact, severity, now) };
         let own =

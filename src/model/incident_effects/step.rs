@@ -43,7 +43,7 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
         |channel: &&NotificationChannel| named.channels.iter().any(|named| named.key == channel.key);
     let for_channels = enabled().filter(is_named).map(PlannedMessage::for_channel);
     let for_people =
-        step.people.iter().flat_map(|reached| reached.planned(enabled(), (incident.severity, step.at)));
+        step.people.iter().flat_map(|reached| reached.planned(enabled(), incident.severity, step.at));
     let mut planned = keep_each_once(for_channels.chain(for_people));
     // A contact in quiet hours gets one message when they end, however often the steps are repeated.
     planned.retain(|planned| planned.hold.is_none() || !has_held_step(planned, audience));

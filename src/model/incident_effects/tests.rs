@@ -185,6 +185,6 @@ fn a_batched_message_is_held_for_its_own_reason() {
     let after = with_services(incident(MINOR), &[1, 2]);
     let audience = audience(Setting::default(), written(&["incident.service_joined 990"]), &after);
     let hold =
-        batch::batch_hold(NotificationEvent::IncidentServiceJoined, (&audience.channels[0], None), at(1_000));
+        batch::batch_hold(NotificationEvent::IncidentServiceJoined, &audience.channels[0], None, at(1_000));
     assert_eq!(hold.map(|hold| (hold.by, hold.until)), Some((HoldReason::Batch, at(1_020))));
 }

@@ -64,9 +64,9 @@ impl DueMessage {
         MessageQueue { channel: self.channel, line: self.line, subject: self.subject.clone() }
     }
 
-    const fn mailbox(&self) -> Option<(i64, Option<i64>)> {
+    const fn mailbox(&self) -> Option<ChannelMailbox> {
         match self.line {
-            OrderingScope::Own(contact) => Some((self.channel, contact)),
+            OrderingScope::Own(contact) => Some(ChannelMailbox { channel: self.channel, contact }),
             OrderingScope::Whole => None,
         }
     }
@@ -97,6 +97,13 @@ impl PlacedChannel {
     }
 }
 
+/// A mailbox that a channel sends to: of a contact, or for the messages that are for no contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct ChannelMailbox {
+    channel: i64,
+    contact: Option<i64>,
+}
+
 /// The messages that leave one after the other: about one subject, in one line of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct MessageQueue {
@@ -111,7 +118,7 @@ pub struct OccupiedSlots {
     total: usize,
     organisations: HashMap<i64, usize>,
     channels: HashMap<i64, HashSet<i64>>,
-    mailboxes: HashMap<(i64, Option<i64>), usize>,
+    mailboxes: HashMap<ChannelMailbox, usize>,
     queues: HashSet<MessageQueue>,
 }
 
@@ -152,7 +159,7 @@ impl OccupiedSlots {
         part(SHARE, of_organisation, own).min(part(1, channel.slots(), 0))
     }
 
-    fn count_of_mailbox(&self, mailbox: (i64, Option<i64>)) -> usize {
+    fn count_of_mailbox(&self, mailbox: ChannelMailbox) -> usize {
         self.mailboxes.get(&mailbox).copied().unwrap_or_default()
     }
 

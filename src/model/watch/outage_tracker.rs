@@ -67,8 +67,8 @@ impl OutageTracker {
         before: Option<LocationVote>,
     ) -> bool {
         let Some(streak) = self.streaks.get_mut(slot) else { return false };
-        let troubled = extended(&mut streak.troubled, CheckStatus::Degraded, status, (at, before));
-        let down = extended(&mut streak.down, CheckStatus::Down, status, (at, before));
+        let troubled = extended(&mut streak.troubled, CheckStatus::Degraded, status, at, before);
+        let down = extended(&mut streak.down, CheckStatus::Down, status, at, before);
         troubled || down
     }
 
@@ -110,7 +110,8 @@ fn extended(
     run: &mut Option<TroubleStreak>,
     level: CheckStatus,
     status: CheckStatus,
-    (at, before): (Timestamp, Option<LocationVote>),
+    at: Timestamp,
+    before: Option<LocationVote>,
 ) -> bool {
     if status < level {
         *run = None;

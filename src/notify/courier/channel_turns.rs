@@ -42,9 +42,10 @@ impl ChannelTurns {
         &mut self,
         reader: &Reader,
         now: Timestamp,
-        (circuits, slots): (&mut HashMap<i64, CircuitBreaker>, &OccupiedSlots),
+        circuits: &mut HashMap<i64, CircuitBreaker>,
+        slots: &OccupiedSlots,
     ) -> Result<Vec<WantedMessages>, MainError> {
-        let found = due_channels(reader, now, (self.behind, FOUND as u64)).await?;
+        let found = due_channels(reader, now, self.behind, FOUND as u64).await?;
         self.behind = found.get(FOUND - 1).map_or(0, |last| last.key);
         self.rounds = self.rounds.wrapping_add(1);
         let wanted = found.into_iter().filter_map(|channel| {

@@ -68,9 +68,9 @@ impl<'a> RunningDeliveries<'a> {
         }
         let now = self.courier.guard.now();
         let reader = self.courier.databases.main.reader();
-        let channels = self.turns.next(reader, now, (&mut self.circuits, &self.slots)).await?;
+        let channels = self.turns.next(reader, now, &mut self.circuits, &self.slots).await?;
         let wanted = self.unreadable.without(channels);
-        let mut due = due_messages(reader, now, (&wanted, READ)).await?;
+        let mut due = due_messages(reader, now, &wanted, READ).await?;
         due.retain(|message| !self.slots.is_under_way(message));
         let keys: Vec<i64> = each_once(due.iter().map(|message| message.channel)).into_iter().collect();
         let channels = notification_channels::readable_with_keys(reader, &keys).await?;
@@ -288,7 +288,7 @@ impl<'a> RunningDeliveries<'a> {
         self.turns.take_in_again();
         let Some(now) = self.courier.guard.trusted_now() else { return Ok(()) };
         let main = &self.courier.databases.main;
-        let mut expired = expired_messages(main.reader(), (now, now.plus_ms(-LAST_TRY_MS)), GIVE_UP).await?;
+        let mut expired = expired_messages(main.reader(), now, now.plus_ms(-LAST_TRY_MS), GIVE_UP).await?;
         expired.retain(|message| !self.slots.is_under_way(message));
         if expired.is_empty() {
             return Ok(());

@@ -81,7 +81,8 @@ fn float(value: &TemplateValue<'_>) -> Result<f64, TemplateProblem> {
 /// Returns the result of a comparison. Values of different kinds are not equal, and have no order.
 pub(super) fn compare(
     operator: ComparisonOperator,
-    (left, right): (&TemplateValue<'_>, &TemplateValue<'_>),
+    left: &TemplateValue<'_>,
+    right: &TemplateValue<'_>,
     meter: &mut WorkMeter,
 ) -> Result<bool, TemplateProblem> {
     match operator {

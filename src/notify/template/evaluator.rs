@@ -74,7 +74,7 @@ impl<'v> ExpressionEvaluator<'v, '_> {
             ExpressionKind::Any(operands) => self.first_that(operands, true)?,
             ExpressionKind::Comparison { operator, sides } => {
                 let (left, right) = (self.evaluate(&sides.0)?, self.evaluate(&sides.1)?);
-                let is_so = compare(*operator, (&left, &right), self.meter).map_err(fault)?;
+                let is_so = compare(*operator, &left, &right, self.meter).map_err(fault)?;
                 TemplateValue::Boolean(is_so)
             }
             ExpressionKind::Arithmetic { first, rest } => {

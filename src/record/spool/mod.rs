@@ -185,7 +185,7 @@ impl Spool {
                 Some(None) => self.remove_oldest(),
                 Some(Some(piece)) => {
                     if piece.lost_bytes > 0 {
-                        self.report(number, (piece.lost_bytes, piece.is_end));
+                        self.report(number, piece.lost_bytes, piece.is_end);
                     }
                     self.pending = Some(piece.batch).filter(|batch| !batch.is_empty());
                 }
@@ -262,7 +262,7 @@ impl Spool {
         self.passed_over.push(segment);
     }
 
-    fn report(&mut self, number: u64, (bytes, is_end): (usize, bool)) {
+    fn report(&mut self, number: u64, bytes: usize, is_end: bool) {
         if is_end {
             tracing::warn!(segment = number, bytes, "incomplete end of a spool segment removed");
         } else {

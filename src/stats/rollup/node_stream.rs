@@ -22,8 +22,10 @@ impl NodeStreamWriter {
     /// Appends the nodes of a level; `above` are those of the level above, both in order.
     pub(super) fn write(
         &mut self,
-        (level, below): (RollupLevel, RollupLevel),
-        (above, nodes): (&[IndexedNode], &[IndexedNode]),
+        level: RollupLevel,
+        below: RollupLevel,
+        above: &[IndexedNode],
+        nodes: &[IndexedNode],
         entries: &[HistogramBucket],
     ) {
         let mut nodes = nodes.iter().peekable();
@@ -103,7 +105,8 @@ impl<'a> NodeStreamReader<'a> {
     /// The nodes of a level, in order; `above` are those of the level above.
     pub(super) fn read(
         &mut self,
-        (level, below): (RollupLevel, RollupLevel),
+        level: RollupLevel,
+        below: RollupLevel,
         above: &[IndexedNode],
         entries: &mut Vec<HistogramBucket>,
     ) -> Result<Vec<IndexedNode>, RollupError> {

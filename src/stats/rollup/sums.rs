@@ -38,7 +38,8 @@ impl IndexedNode {
 
 /// The leaves that hold these samples, oldest first.
 pub(super) fn leaves(
-    (root, start): (RollupLevel, Timestamp),
+    root: RollupLevel,
+    start: Timestamp,
     samples: &[CheckSample],
     entries: &mut Vec<HistogramBucket>,
 ) -> Vec<IndexedNode> {

@@ -32,7 +32,7 @@ impl From<HistogramError> for RollupError {
 #[must_use]
 pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> Vec<u8> {
     let mut entries = Vec::with_capacity(samples.len() * 2);
-    let mut levels = vec![sums::leaves((root, start), samples, &mut entries)];
+    let mut levels = vec![sums::leaves(root, start, samples, &mut entries)];
     for level in root.path().iter().rev().skip(1) {
         let below = levels.last().map(Vec::as_slice).unwrap_or_default();
         let above = sums::parents(*level, below, &mut entries);
@@ -47,7 +47,7 @@ pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> V
     let mut streams = NodeStreamWriter::default();
     levels.reverse();
     for (path, nodes) in root.path().windows(2).zip(levels.windows(2)) {
-        streams.write((path[0], path[1]), (&nodes[0], &nodes[1]), &entries);
+        streams.write(path[0], path[1], &nodes[0], &nodes[1], &entries);
     }
     pack::put(&mut bytes, &streams.join());
     let crc = crc32fast::hash(&bytes);
@@ -82,7 +82,7 @@ pub fn cover(
     let mut streams = node_stream::NodeStreamReader::new(&plain)?;
     let mut above = vec![top];
     for (level, below) in path.iter().zip(&path[1..=deepest]) {
-        let nodes = streams.read((*level, *below), &above, &mut entries)?;
+        let nodes = streams.read(*level, *below, &above, &mut entries)?;
         for node in &nodes {
             if wanted.takes(*below, node.start) && !wanted.takes(*level, level.start_of(node.start)) {
                 sink(node.start, &node.node(&entries));

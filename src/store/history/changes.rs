@@ -116,7 +116,7 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     let at = words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt)?;
     let mut code = || words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt);
     let (from, to, cause): (i16, i16, i16) = (code()?, code()?, code()?);
-    from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
+    from_codes(service, at, from, to, cause).ok_or_else(corrupt)
 }
 
 /// The last change of every service of these partitions that has one. The last one in time, for imported changes are
@@ -260,11 +260,11 @@ pub async fn delete(connection: &dyn StoreConnection, ids: &[i64]) -> Result<(),
 }
 
 pub(super) fn from_row(row: &Model) -> Result<StatusChange, HistoryError> {
-    let change = from_codes((row.service_id, row.at), (row.from_status, row.to_status), row.cause);
+    let change = from_codes(row.service_id, row.at, row.from_status, row.to_status, row.cause);
     change.ok_or_else(|| HistoryError::corrupt("status_change", &row.id, &"unknown status or cause"))
 }
 
-fn from_codes((service, at): (ServiceKey, i64), (from, to): (i16, i16), cause: i16) -> Option<StatusChange> {
+fn from_codes(service: ServiceKey, at: i64, from: i16, to: i16, cause: i16) -> Option<StatusChange> {
     Some(StatusChange {
         service,
         at: Timestamp::from_ms(at),

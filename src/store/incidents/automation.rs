@@ -53,7 +53,8 @@ pub async fn titled_services(
 pub(super) async fn save(
     connection: &dyn StoreConnection,
     incident: i64,
-    (before, after): (Option<AutomationState>, Option<AutomationState>),
+    before: Option<AutomationState>,
+    after: Option<AutomationState>,
 ) -> Result<(), MainError> {
     let Some(AutomationState { policy, edited }) = after.filter(|_| before != after) else { return Ok(()) };
     let row = ActiveModel {

@@ -75,7 +75,8 @@ fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
 /// Points these keys to this incident, which follows this policy, from now on.
 pub async fn assign_keys(
     connection: &dyn StoreConnection,
-    (policy, incident): (i64, i64),
+    policy: i64,
+    incident: i64,
     keys: &[GroupKey],
 ) -> Result<(), MainError> {
     let row = |key: &GroupKey| ActiveModel {

@@ -23,7 +23,7 @@ pub async fn insert(connection: &dyn StoreConnection, whole: &mut WholeIncident)
     links::add_updates(connection, key, &whole.updates, TimelineAudience::Everybody).await?;
     links::add_updates(connection, key, &whole.internal_updates, TimelineAudience::Members).await?;
     links::add_services(connection, key, whole.services.iter()).await?;
-    automation::save(connection, key, (None, whole.automation)).await?;
+    automation::save(connection, key, None, whole.automation).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await
 }
 
@@ -55,7 +55,7 @@ pub async fn save(
     links::add_updates(connection, key, new, TimelineAudience::Members).await?;
     links::set_services(connection, key, &before.services, &after.services).await?;
     links::change_others(connection, before, after).await?;
-    automation::save(connection, key, (before.automation, after.automation)).await?;
+    automation::save(connection, key, before.automation, after.automation).await?;
     links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }
 

@@ -112,7 +112,8 @@ pub async fn names(
 pub async fn due(
     connection: &dyn StoreConnection,
     now: Timestamp,
-    (after, limit): (SeriesKey, u64),
+    after: SeriesKey,
+    limit: u64,
 ) -> Result<Vec<SeriesKey>, MainError> {
     let furthest = now.plus_ms(2 * CHECK_EVERY_MS);
     let moment =

@@ -40,7 +40,8 @@ pub struct DueChannel {
 pub async fn due_channels(
     connection: &dyn StoreConnection,
     now: Timestamp,
-    (after, most): (i64, u64),
+    after: i64,
+    most: u64,
 ) -> Result<Vec<DueChannel>, MainError> {
     let text = "WITH RECURSIVE waiting(channel) AS ( \
         SELECT MIN(channel_id) FROM notification_delivery WHERE due_at IS NOT NULL AND channel_id > $1 \
@@ -101,7 +102,8 @@ pub enum MessageSelection {
 pub async fn due_messages(
     connection: &dyn StoreConnection,
     now: Timestamp,
-    (wanted, most): (&[WantedMessages], u64),
+    wanted: &[WantedMessages],
+    most: u64,
 ) -> Result<Vec<DueMessage>, MainError> {
     let channels: HashMap<i64, DueChannel> =
         wanted.iter().map(|wanted| (wanted.channel.key, wanted.channel)).collect();
@@ -172,7 +174,8 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
 /// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
 pub async fn expired_messages(
     connection: &dyn StoreConnection,
-    (now, due_before): (Timestamp, Timestamp),
+    now: Timestamp,
+    due_before: Timestamp,
     most: u64,
 ) -> Result<Vec<DueMessage>, MainError> {
     let text = format!(

@@ -74,7 +74,8 @@ async fn digest_due(
 /// Releases the messages that wait in a line of a channel: all of them, or those about one subject.
 pub async fn release_line(
     connection: &dyn StoreConnection,
-    (channel, line): (i64, OrderingScope),
+    channel: i64,
+    line: OrderingScope,
     subject: Option<&str>,
     now: Timestamp,
 ) -> Result<(), MainError> {
@@ -98,7 +99,8 @@ pub enum HoldRecipient {
 pub async fn held_untried(
     connection: &dyn StoreConnection,
     held_for: HoldRecipient,
-    (after, limit): (i64, u64),
+    after: i64,
+    limit: u64,
 ) -> Result<Vec<Delivery>, MainError> {
     let wanted = match held_for {
         HoldRecipient::Channel(key) => Column::ChannelId.eq(key).and(Column::ContactId.is_null()),

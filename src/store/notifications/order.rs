@@ -62,11 +62,11 @@ pub(super) async fn release_after(
     let (now, scope) = (first.at, QueueScope::of(first.line));
     let channels = Column::ChannelId.is_in(over().map(|ended| ended.channel));
     let subjects = Column::Subject.is_in(over().map(|ended| ended.subject.as_str()));
-    release(connection, (now, scope), |stranded| stranded.filter(channels.and(subjects))).await?;
+    release(connection, now, scope, |stranded| stranded.filter(channels.and(subjects))).await?;
     let digests: Vec<i64> = over().filter(|ended| ended.is_digest).map(|ended| ended.channel).collect();
     if !digests.is_empty() {
         let of_channels = Column::ChannelId.is_in(digests);
-        release(connection, (now, scope), |stranded| stranded.filter(of_channels)).await?;
+        release(connection, now, scope, |stranded| stranded.filter(of_channels)).await?;
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ pub(super) async fn release_after(
 pub async fn release_stranded(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     let mut released = 0;
     for scope in QueueScope::ALL {
-        released += release(connection, (now, scope), |stranded| stranded.filter(scope.messages())).await?;
+        released += release(connection, now, scope, |stranded| stranded.filter(scope.messages())).await?;
     }
     Ok(released)
 }
@@ -84,7 +84,8 @@ pub async fn release_stranded(connection: &dyn StoreConnection, now: Timestamp) 
 /// Makes the `chosen` messages due that wait for no other.
 async fn release(
     connection: &dyn StoreConnection,
-    (now, scope): (Timestamp, QueueScope),
+    now: Timestamp,
+    scope: QueueScope,
     chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
 ) -> Result<u64, MainError> {
     let stranded = Entity::update_many()

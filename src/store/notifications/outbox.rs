@@ -192,7 +192,8 @@ pub async fn messages_of(
 /// Deletes the step of an incident that is held for a contact, or for all readers of a channel, and was never tried.
 pub async fn delete_held_step(
     connection: &dyn StoreConnection,
-    (channel, contact): (i64, Option<i64>),
+    channel: i64,
+    contact: Option<i64>,
     incident: Id,
 ) -> Result<(), MainError> {
     let steps = holds::untried(incident).add(Column::Event.eq(NotificationEvent::IncidentEscalated.as_str()));

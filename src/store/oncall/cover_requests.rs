@@ -36,7 +36,9 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
-    (filter, statuses, now): (&OncallFilter, &[CoverStatus], Timestamp),
+    filter: &OncallFilter,
+    statuses: &[CoverStatus],
+    now: Timestamp,
     window: PageWindow,
 ) -> Result<(Vec<CoverRequest>, u64), MainError> {
     let mut wanted = narrowed(of_organisation(visibility.organisation()), filter, &COLUMNS);

@@ -55,7 +55,8 @@ pub async fn is_any_failing(connection: &dyn StoreConnection, incident: i64) -> 
 pub async fn forget_recovered(
     connection: &dyn StoreConnection,
     incident: i64,
-    (most, now): (u64, Timestamp),
+    most: u64,
+    now: Timestamp,
 ) -> Result<(), MainError> {
     let recovered = Entity::find()
         .select_only()

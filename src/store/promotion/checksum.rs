@@ -34,7 +34,8 @@ enum ChecksumFailure {
 pub(super) async fn compare_page(
     source: &mut EmbeddedInstallation,
     half: &mut TargetDatabase,
-    (unit, page): (&PromotionUnit, &TablePage),
+    unit: &PromotionUnit,
+    page: &TablePage,
 ) -> Result<PageChecksum, PromotionError> {
     let here = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
     let there = unit.target_rows().postgres(page).fetch(&mut half.connection);
@@ -67,7 +68,8 @@ pub(super) async fn compare_page(
 /// When PostgreSQL would not take a row, or it cannot be read.
 pub(super) async fn read_page(
     source: &mut EmbeddedInstallation,
-    (unit, page): (&PromotionUnit, &TablePage),
+    unit: &PromotionUnit,
+    page: &TablePage,
 ) -> Result<PageChecksum, PromotionError> {
     let rows = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
     sum(rows, &unit.table).await.map_err(|failure| match failure {

@@ -38,7 +38,8 @@ enum CopyFailure {
 pub(super) async fn copy_page(
     source: &mut EmbeddedInstallation,
     half: &mut TargetDatabase,
-    (unit, page): (&PromotionUnit, &TablePage),
+    unit: &PromotionUnit,
+    page: &TablePage,
     before: &UnitProgress,
 ) -> Result<UnitProgress, PromotionError> {
     // A key that was used once is never used again, also when its row is deleted.

@@ -104,7 +104,7 @@ impl Promotion {
             let mut after = None;
             loop {
                 let page = next_page(&mut self.source, unit, after).await?;
-                match checksum::read_page(&mut self.source, (unit, &page)).await {
+                match checksum::read_page(&mut self.source, unit, &page).await {
                     Ok(sum) => report_progress(unit, sum.rows),
                     Err(error @ PromotionError::Unfit { .. }) => problems.push(error.to_string()),
                     Err(error) => return Err(error),
@@ -139,7 +139,7 @@ impl Promotion {
             report_progress(unit, progress.rows);
             while !progress.is_done {
                 let page = next_page(&mut self.source, unit, progress.position.clone()).await?;
-                let next = copy::copy_page(&mut self.source, half, (unit, &page), &progress).await?;
+                let next = copy::copy_page(&mut self.source, half, unit, &page, &progress).await?;
                 report_progress(unit, next.rows - progress.rows);
                 progress = next;
             }
@@ -169,7 +169,7 @@ impl Promotion {
             let mut after = None;
             loop {
                 let page = next_page(&mut self.source, unit, after).await?;
-                let compared = checksum::compare_page(&mut self.source, half, (unit, &page)).await?;
+                let compared = checksum::compare_page(&mut self.source, half, unit, &page).await?;
                 report_progress(unit, compared.rows);
                 verified.rows += compared.rows;
                 table_sum.update(compared.sum);

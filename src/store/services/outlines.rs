@@ -83,10 +83,11 @@ pub async fn with_tag(
 pub async fn listed(
     connection: &dyn StoreConnection,
     visibility: Visibility,
-    wanted: (Option<i64>, &[CheckType]),
+    tag: Option<i64>,
+    check_types: &[CheckType],
     window: PageWindow,
 ) -> Result<Vec<ServiceOutline>, MainError> {
-    let query = in_order(of_kind(seen(visibility), wanted), window);
+    let query = in_order(of_kind(seen(visibility), tag, check_types), window);
     selected(connection, query).await
 }
 
@@ -111,8 +112,10 @@ fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
         settings: settings_from(&row).map_err(corrupt)?,
         pause: pause_from(row.paused_reason, row.paused_at).map_err(corrupt)?,
         status_override: override_from(
-            (row.override_status, row.override_at),
-            (row.override_reason, row.override_by),
+            row.override_status,
+            row.override_at,
+            row.override_reason,
+            row.override_by,
         )
         .map_err(corrupt)?,
         name: row.name,

@@ -36,7 +36,7 @@ impl AccessScopeDraft {
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
         let tags = fields.required("tags").is_some();
-        read(body, transaction, caller, (name, errors, tags)).await
+        read(body, transaction, caller, name, errors, tags).await
     }
 
     /// The body of an update request.
@@ -53,7 +53,7 @@ impl AccessScopeDraft {
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
         let tags = fields.optional("tags").is_some();
-        read(body, transaction, caller, (name, errors, tags)).await
+        read(body, transaction, caller, name, errors, tags).await
     }
 
     /// The new scope, and the database keys of its tags.
@@ -68,7 +68,8 @@ impl AccessScopeDraft {
     /// nothing changes.
     pub(super) fn apply_to(
         self,
-        (stored, tags): (&AccessScope, &[Tag]),
+        stored: &AccessScope,
+        tags: &[Tag],
         now: Timestamp,
     ) -> Option<(AccessScope, Vec<i64>)> {
         let name = self.name.unwrap_or_else(|| stored.name.clone());
@@ -85,7 +86,9 @@ async fn read(
     body: &Map<String, Value>,
     transaction: &Transaction,
     caller: &Caller,
-    (name, errors, has_tags): (Option<String>, ErrorCollector, bool),
+    name: Option<String>,
+    errors: ErrorCollector,
+    has_tags: bool,
 ) -> Result<AccessScopeDraft, ApiError> {
     let mut tags = None;
     if has_tags {

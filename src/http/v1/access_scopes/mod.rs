@@ -66,7 +66,7 @@ pub(super) async fn update_access_scope(call: ApiCall<AppState>) -> Result<Commi
     let stored = resource_lookup::lock_or_404(&write, &caller, id, access_scopes::find).await?;
     let draft = AccessScopeDraft::update(&body, &write, &caller).await?;
     let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
-    let Some((changed, tags)) = draft.apply_to((&stored, &tags), state.now()) else {
+    let Some((changed, tags)) = draft.apply_to(&stored, &tags, state.now()) else {
         let reply = ApiReply::data(shown_one(&*write, &stored).await?);
         return write.commit(reply).await;
     };

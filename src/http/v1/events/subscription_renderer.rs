@@ -106,7 +106,7 @@ impl SubscriptionRenderer {
             });
             let subjects: Vec<Id> = subjects.collect();
             let organisation = self.caller.visibility().organisation();
-            concerned.extend(events::concerned(self.main(), organisation, (kind, &subjects)).await?);
+            concerned.extend(events::concerned(self.main(), organisation, kind, &subjects).await?);
         }
         Ok(concerned)
     }

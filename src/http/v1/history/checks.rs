@@ -44,7 +44,7 @@ pub(in crate::http) async fn list_checks(call: ApiCall<AppState>) -> Result<ApiR
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position_of(last)));
     let address = format!("{}{canonical_path}", state.base_url);
     let rows = rows.iter().map(CheckView::of).collect();
-    Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
+    Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, &address, &query)))
 }
 
 fn position_of(check: &StoredCheck) -> CheckPosition {

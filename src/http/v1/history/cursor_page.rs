@@ -34,7 +34,8 @@ impl<T> CursorPage<T> {
         data: Vec<T>,
         per_page: u64,
         next_cursor: Option<String>,
-        (address, query): (&str, &QueryString),
+        address: &str,
+        query: &QueryString,
     ) -> Self {
         let next = next_cursor
             .as_ref()

@@ -57,7 +57,7 @@ pub(in crate::http) async fn list_status_changes(call: ApiCall<AppState>) -> Res
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position(last)));
     let address = format!("{}{canonical_path}", state.base_url);
     let rows = rows.iter().map(|span| StatusChangeView::of(span.change, span.until)).collect();
-    Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
+    Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, &address, &query)))
 }
 
 /// The requested period: `from`, and the earlier of `to` and the cursor.

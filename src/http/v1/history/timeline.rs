@@ -31,7 +31,7 @@ pub(super) async fn load_timeline(
     // Summed up by day, as downtime is.
     let days = per_day(&unreachable.collect::<Vec<_>>()).into_iter().map(|(day, sums)| (day, sums.down_ms));
     Ok(ServiceTimeline {
-        spans: spans_of(state, service, (range, &decided)).await?,
+        spans: spans_of(state, service, range, &decided).await?,
         unreachable_ms: days.collect(),
     })
 }
@@ -61,13 +61,14 @@ pub(super) async fn spans(
     range: TimeRange,
 ) -> Result<Vec<ClassifiedSpan>, ApiError> {
     let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
-    spans_of(state, service, (range, &decided)).await
+    spans_of(state, service, range, &decided).await
 }
 
 async fn spans_of(
     state: &AppState,
     service: &Service,
-    (range, decided): (TimeRange, &[ServiceWindow]),
+    range: TimeRange,
+    decided: &[ServiceWindow],
 ) -> Result<Vec<ClassifiedSpan>, ApiError> {
     let TimeRange { from, to } = range;
     let changes = changes::since(state.databases.history.reader(), service.key, from).await?;

@@ -70,7 +70,7 @@ pub(in crate::http) async fn resolve_incident(call: ApiCall<AppState>) -> Result
     }
     let now = state.now();
     let (entry, resolved_at) =
-        read_resolution(&body, &caller.organisation, (&stored.incident, now)).map_err(ApiError::Fields)?;
+        read_resolution(&body, &caller.organisation, &stored.incident, now).map_err(ApiError::Fields)?;
     let mut changed = stored.clone();
     changed.resolve(entry, resolved_at);
     changed.note_stated_status();
@@ -109,7 +109,8 @@ fn read_entry(
 fn read_resolution(
     body: &Map<String, Value>,
     organisation: &Organisation,
-    (incident, now): (&Incident, Timestamp),
+    incident: &Incident,
+    now: Timestamp,
 ) -> Result<(IncidentTimelineEntry, Timestamp), FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);

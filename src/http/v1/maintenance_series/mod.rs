@@ -40,7 +40,7 @@ pub(super) async fn list_maintenance_series(call: ApiCall<AppState>) -> Result<A
 pub(super) async fn show_maintenance_series(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let series = resource_lookup::find_or_404(&call, series::find).await?;
     let languages = AnswerLanguage::negotiate(&call.headers, &call.caller.organisation);
-    shown(call.state.databases.main.reader(), &series, (&languages, call.state.now())).await
+    shown(call.state.databases.main.reader(), &series, &languages, call.state.now()).await
 }
 
 pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -64,7 +64,7 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
     let (revision, moved) = recurrence::combine_results(revision, moved).map_err(ApiError::Fields)?;
     let after = MaintenanceSeries { recurrence: moved, ..revision.series };
     if after == stored && revision.services.is_none() && revision.statuspages.is_none() {
-        let reply = shown(&*write, &stored, (&languages, now)).await?;
+        let reply = shown(&*write, &stored, &languages, now).await?;
         return write.commit(reply).await;
     }
     if let Some(services) = &revision.services {
@@ -76,7 +76,7 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
     let after = MaintenanceSeries { updated_at: now, ..after };
     let (after, touched) =
         maintenance_series::replan(&write, after, revision.announcement, stamp(&caller, now)).await?;
-    let reply = shown(&*write, &after, (&languages, now)).await?;
+    let reply = shown(&*write, &after, &languages, now).await?;
     let reply = write.commit(reply).await?;
     notify_engine_of_window(&state, &caller, &touched).await;
     Ok(reply)
@@ -97,7 +97,8 @@ pub(super) async fn delete_maintenance_series(call: ApiCall<AppState>) -> Result
 async fn shown(
     connection: &dyn StoreConnection,
     series: &MaintenanceSeries,
-    (languages, now): (&AnswerLanguage, Timestamp),
+    languages: &AnswerLanguage,
+    now: Timestamp,
 ) -> Result<ApiReply, ApiError> {
-    Ok(ApiReply::data(view::one(connection, series, (languages, now)).await?).in_language(languages))
+    Ok(ApiReply::data(view::one(connection, series, languages, now).await?).in_language(languages))
 }

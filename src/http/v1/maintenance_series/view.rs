@@ -220,7 +220,8 @@ pub(super) async fn rows(
 pub(super) async fn one(
     connection: &dyn StoreConnection,
     series: &MaintenanceSeries,
-    (languages, now): (&AnswerLanguage, Timestamp),
+    languages: &AnswerLanguage,
+    now: Timestamp,
 ) -> Result<Value, ApiError> {
     let services = links::services_of(connection, &[series.key]).await?;
     let services = services.get(&series.key).map(Vec::as_slice).unwrap_or_default();

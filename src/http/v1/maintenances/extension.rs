@@ -15,7 +15,8 @@ use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceWindow};
 pub(super) fn read(
     body: &Map<String, Value>,
     stored: MaintenanceWindow,
-    (organisation, now): (&Organisation, Timestamp),
+    organisation: &Organisation,
+    now: Timestamp,
 ) -> Result<MaintenanceExtension, FieldErrors> {
     // The end is checked against the start, but its error is listed before it.
     let later = ErrorCollector::default();
@@ -76,7 +77,7 @@ mod tests {
     fn check(body: &Value) -> Result<MaintenanceExtension, Vec<(String, FieldRule)>> {
         let stored =
             MaintenanceWindow { start: Timestamp::from_ms(10_000), end: Some(Timestamp::from_ms(20_000)) };
-        let read = read(body.as_object().unwrap(), stored, (&organisation(), Timestamp::from_ms(30_000)));
+        let read = read(body.as_object().unwrap(), stored, &organisation(), Timestamp::from_ms(30_000));
         read.map_err(|errors| errors.iter().map(|(path, rule)| (path.to_owned(), rule.clone())).collect())
     }
 

@@ -47,7 +47,7 @@ pub(in crate::http) async fn extend_maintenance(call: ApiCall<AppState>) -> Resu
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     stored.allow(MaintenanceOperation::Extend)?;
     let now = state.now();
-    let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
+    let extension = extension::read(&body, stored.schedule, &caller.organisation, now)?;
     if let Some(message) = &extension.message {
         let size = TimelineSize::of(&timeline::of(&*write, stored.key).await?);
         if !size.has_room_for(message) {
@@ -56,7 +56,7 @@ pub(in crate::http) async fn extend_maintenance(call: ApiCall<AppState>) -> Resu
     }
     let step = MaintenanceTransition::extend(&stored, extension, stamp(&caller, now))?;
     let step = MaintenanceTransition { after: step.after.adjusted(), entries: step.entries };
-    finish((&state, &caller), write, step, &languages).await
+    finish(&state, &caller, write, step, &languages).await
 }
 
 async fn operate(
@@ -70,12 +70,13 @@ async fn operate(
     let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let step = act(&stored, stamp(&caller, state.now()))?;
-    finish((&state, &caller), write, step, &languages).await
+    finish(&state, &caller, write, step, &languages).await
 }
 
 /// Stores the result of an operation, notifies the engine, and responds with the maintenance.
 async fn finish(
-    (state, caller): (&AppState, &Caller),
+    state: &AppState,
+    caller: &Caller,
     write: WriteTransaction,
     step: MaintenanceTransition,
     languages: &AnswerLanguage,

@@ -66,7 +66,7 @@ pub(in crate::http::v1) fn revise(
     if !is_new_rule && start.is_none() && end.is_none() {
         return Ok(stored.clone());
     }
-    let moved = move_to(stored, (rule, zone), (start, end)).and_then(|moved| {
+    let moved = move_to(stored, rule, zone, start, end).and_then(|moved| {
         moved.judge(now)?;
         Ok(moved)
     });
@@ -79,8 +79,10 @@ pub(in crate::http::v1) fn revise(
 
 fn move_to(
     stored: &Recurrence,
-    (rule, zone): (RecurrenceRule, IanaZone),
-    (start, end): (Option<Timestamp>, Option<Timestamp>),
+    rule: RecurrenceRule,
+    zone: IanaZone,
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
 ) -> Result<Recurrence, RecurrenceProblem> {
     let moved = match start {
         Some(start) => stored.starting(rule.clone(), zone, start)?,

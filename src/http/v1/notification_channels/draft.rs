@@ -94,7 +94,7 @@ impl ChannelParser<'_> {
         let keep = &self.state.config.compat.secret_placeholder;
         let settings = settings.and_then(|field| {
             let definition = definition(channel.kind);
-            read_settings(field, definition, &channel.settings, &self.template_flaws, (vault, keep))
+            read_settings(field, definition, &channel.settings, &self.template_flaws, vault, keep)
         });
         let is_enabled = fields.optional("is_enabled").and_then(|field| field.boolean());
         NotificationChannel {

@@ -20,7 +20,8 @@ pub(super) fn read_settings(
     definition: &'static ChannelDefinition,
     stored: &Map<String, Value>,
     flaws: &TemplateFlaws,
-    (vault, keep): (ChannelVault<'_>, &str),
+    vault: ChannelVault<'_>,
+    keep: &str,
 ) -> Option<Map<String, Value>> {
     let members = field.object()?;
     let names: Vec<&str> = definition.fields.iter().map(|field| field.name).collect();

@@ -100,7 +100,7 @@ pub(in crate::http) async fn rotate_heartbeat(call: ApiCall<AppState>) -> Result
         return Err(ApiError::Fields(FieldErrors::of("check_type", rule)));
     }
     let secret = new_secret(&state, &caller, stored.id)?;
-    heartbeats::rotate(&*write, stored.key, secret).await?;
+    heartbeats::rotate(&*write, stored.key, &secret).await?;
     let service = Service { updated_at: state.now(), ..stored };
     write.concerns(ChangeScope::Service(service.key));
     let service = services::update(&*write, service).await?;

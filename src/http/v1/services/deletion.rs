@@ -17,7 +17,8 @@ const INCIDENT_ENDS: &str = "The affected service was removed from monitoring.";
 pub(super) async fn settle_service_incidents(
     state: &AppState,
     write: &WriteTransaction,
-    (caller, query): (&Caller, &QueryString),
+    caller: &Caller,
+    query: &QueryString,
     service: ServiceKey,
 ) -> Result<IncidentCleanup, ApiError> {
     let message = TranslatedText::single(&caller.organisation.default_locale, INCIDENT_ENDS);

@@ -102,7 +102,7 @@ impl ServiceFilter {
         loop {
             let window = PageWindow { offset, limit: CHUNK };
             let types = &self.stored.check_types;
-            let mut chunk = outlines::listed(connection, visibility, (tag, types), window).await?;
+            let mut chunk = outlines::listed(connection, visibility, tag, types, window).await?;
             let is_last = (chunk.len() as u64) < CHUNK;
             chunk.retain(|service| self.has_text(service));
             found.extend(self.with_status(connection, state, &chunk).await?);

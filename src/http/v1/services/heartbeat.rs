@@ -10,17 +10,17 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
-use crate::store::heartbeats::{PingSecretHash, StoredHeartbeat};
+use crate::store::heartbeats::{SealedPingSecret, StoredHeartbeat};
 
 /// Generates a secret for this service: its hash, and the sealed secret.
 pub(super) fn new_secret(
     state: &AppState,
     caller: &Caller,
     service: Id,
-) -> Result<(PingSecretHash, String), ApiError> {
+) -> Result<SealedPingSecret, ApiError> {
     let secret = draw_secret()?;
     let sealed = state.compiler.sealer.seal(secret_place(&caller.organisation.id, &service), &secret);
-    Ok((hash(&secret), sealed))
+    Ok(SealedPingSecret { hash: hash(&secret), sealed })
 }
 
 /// The view of the stored heartbeat; with the URL only for callers who may edit the service.

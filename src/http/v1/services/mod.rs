@@ -97,12 +97,12 @@ pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedR
     take_active_slot(&write, &caller).await?;
     take_total_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await?;
-    tagging.store(&write, &caller, (service.key, service.created_at)).await?;
+    tagging.store(&write, &caller, service.key, service.created_at).await?;
     depending.store(&write, service.key).await?;
     refuse_circles(&write, &caller, "depends_on").await?;
     if service.check_type == CheckType::Heartbeat {
         let secret = new_secret(&state, &caller, service.id)?;
-        heartbeats::insert(&*write, service.key, secret).await?;
+        heartbeats::insert(&*write, service.key, &secret).await?;
     }
     update_synced_groups(&write, &caller, &service).await?;
     let location = format!("{}/v1/services/{}", state.base_url, service.id);
@@ -134,7 +134,7 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
         recheck_dependents(&write, stored.key, changed.updated_at).await?;
     }
     let service = services::update(&*write, changed).await?;
-    tagging.store(&write, &caller, (service.key, service.updated_at)).await?;
+    tagging.store(&write, &caller, service.key, service.updated_at).await?;
     if has_new_dependencies {
         depending.store(&write, service.key).await?;
     }
@@ -168,8 +168,7 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     let write = effect.begin_locked(&state.databases.main).await?;
     maintenances::of_service::lock_of(&*write, key).await?;
     let service = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
-    let incidents =
-        deletion::settle_service_incidents(&state, &write, (&caller, &query), service.key).await?;
+    let incidents = deletion::settle_service_incidents(&state, &write, &caller, &query, service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
     let left = settle_maintenances(&write, service.key, delete_orphaned, state.now()).await?;
     recheck_dependents(&write, service.key, state.now()).await?;

@@ -181,5 +181,5 @@ async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), Api
         return Ok((Vec::new(), 0));
     };
     let window = PageWindow { offset: key.offset, limit: key.limit };
-    Ok(services::list(reader, key.visibility, (tag, check_types), window).await?)
+    Ok(services::list(reader, key.visibility, tag, check_types, window).await?)
 }

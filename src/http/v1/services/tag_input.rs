@@ -112,7 +112,8 @@ impl TagInput {
         &self,
         transaction: &Transaction,
         caller: &Caller,
-        (service, now): (ServiceKey, Timestamp),
+        service: ServiceKey,
+        now: Timestamp,
     ) -> Result<(), ApiError> {
         let Some(choice) = &self.choice else { return Ok(()) };
         let organisation = caller.organisation.key;

@@ -88,7 +88,7 @@ pub(super) async fn read(
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);
     let period = read_period(&fields, state.now());
-    let settings = read_settings((state, caller, service), &fields, stored, &errors);
+    let settings = read_settings(state, caller, service, &fields, stored, &errors);
     let draft_rules = match fields.skippable("incident_policy") {
         Some(field) => field.object().map(|members| {
             members.refuse_unknown(&POLICY_FIELDS);
@@ -104,8 +104,8 @@ pub(super) async fn read(
         return Err(ApiError::Fields(FieldErrors::of("to", FieldRule::NotKept)));
     }
     found.into_result(()).map_err(ApiError::Fields)?;
-    let present = decided((state, caller, service), stored, rules)?;
-    let draft = decided((state, caller, service), &settings, draft_rules)?;
+    let present = decided(state, caller, service, stored, rules)?;
+    let draft = decided(state, caller, service, &settings, draft_rules)?;
     let lead_ms = lead_ms(&present).max(lead_ms(&draft)).min(LEAD_MAX_MS);
     let origin = period.from.plus_ms(-lead_ms).max(start);
     Ok(SimulationRequest { period, origin, present, draft })
@@ -154,7 +154,9 @@ fn read_period(fields: &BodyFields<'_>, now: Timestamp) -> Option<TimeRange> {
 
 /// Reads the simulated settings; adds an error for those whose effect results cannot show.
 fn read_settings(
-    (state, caller, service): (&AppState, &Caller, &Service),
+    state: &AppState,
+    caller: &Caller,
+    service: &Service,
     fields: &BodyFields<'_>,
     stored: &ServiceSettings,
     errors: &ErrorCollector,
@@ -177,7 +179,9 @@ fn read_settings(
 }
 
 fn decided(
-    (state, caller, service): (&AppState, &Caller, &Service),
+    state: &AppState,
+    caller: &Caller,
+    service: &Service,
     settings: &ServiceSettings,
     rules: Option<IncidentRules>,
 ) -> Result<DecisionSettings, ApiError> {

@@ -63,7 +63,7 @@ pub(super) async fn create_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     if tags::find_named(&*write, caller.visibility(), &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
-    insert(&state, &caller, (write, draft)).await
+    insert(&state, &caller, write, draft).await
 }
 
 pub(super) async fn ensure_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -77,7 +77,7 @@ pub(super) async fn ensure_tag(call: ApiCall<AppState>) -> Result<CommittedReply
             let reply = ApiReply::data(counted_one(&*write, caller.visibility(), &tag).await?);
             write.commit(reply).await
         }
-        None => insert(&state, &caller, (write, draft)).await,
+        None => insert(&state, &caller, write, draft).await,
     }
 }
 
@@ -118,7 +118,8 @@ pub(super) async fn delete_tag(call: ApiCall<AppState>) -> Result<CommittedReply
 async fn insert(
     state: &AppState,
     caller: &Caller,
-    (write, draft): (WriteTransaction, TagDraft),
+    write: WriteTransaction,
+    draft: TagDraft,
 ) -> Result<CommittedReply, ApiError> {
     check_quota(&write, caller).await?;
     let tag = Tag::new(caller.organisation.key, draft.name, draft.color, state.now());

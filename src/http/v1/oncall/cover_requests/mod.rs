@@ -32,8 +32,8 @@ pub(in crate::http::v1) async fn list_cover_requests(call: ApiCall<AppState>) ->
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let (main, now) = (state.databases.main.reader(), state.now());
     let filter = asked.resolve(&OncallLinks::find(main, &caller).await?);
-    let wanted = (&filter, statuses.as_slice(), now);
-    let (requests, total) = cover_requests::list(main, caller.visibility(), wanted, request.window()).await?;
+    let (requests, total) =
+        cover_requests::list(main, caller.visibility(), &filter, &statuses, now, request.window()).await?;
     let rows = requests.iter().map(|request| to_json(&CoverRequestView::of(request, now))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
