@@ -13,9 +13,7 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 15] = [
-    ("bench", "floor floor::ping",
-     "a floor and what it pings are split by length, not by subject"),
+const KNOWN: [(&str, &str, &str); 14] = [
     ("bench", "history::curve history::plot",
      "a curve and its picture are split by length"),
     ("bench", "history::fixture history::reads",
