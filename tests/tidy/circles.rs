@@ -13,13 +13,11 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 14] = [
+const KNOWN: [(&str, &str, &str); 13] = [
     ("bench", "history::curve history::plot",
      "a curve and its picture are split by length"),
     ("bench", "history::fixture history::reads",
      "a fixture and its reads are split by length"),
-    ("bench", "api server",
-     "a server that is measured is started and asked by the bench"),
     ("engine", "- fleet location service service::pings shard",
      "a service and its location send each other messages"),
     ("engine::aggregator", "- figures",
