@@ -6,6 +6,7 @@
 //! durable. `--curve` shows the cost of a check as the history grows. Reads go through a real `watchkeeper serve`.
 
 mod curve;
+mod curve_point;
 mod fixture;
 mod fleet;
 mod ingest;

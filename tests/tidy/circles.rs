@@ -13,9 +13,7 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 13] = [
-    ("bench", "history::curve history::plot",
-     "a curve and its picture are split by length"),
+const KNOWN: [(&str, &str, &str); 12] = [
     ("bench", "history::fixture history::reads",
      "a fixture and its reads are split by length"),
     ("engine", "- fleet location service service::pings shard",
