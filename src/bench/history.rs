@@ -13,6 +13,7 @@ mod ingest;
 mod plain;
 mod plan;
 mod plot;
+mod read_measurement;
 mod reads;
 mod report;
 mod storage;

@@ -13,9 +13,7 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 12] = [
-    ("bench", "history::fixture history::reads",
-     "a fixture and its reads are split by length"),
+const KNOWN: [(&str, &str, &str); 11] = [
     ("engine", "- fleet location service service::pings shard",
      "a service and its location send each other messages"),
     ("engine::aggregator", "- figures",
