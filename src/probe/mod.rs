@@ -28,6 +28,7 @@ pub mod json_text;
 mod judgement;
 mod link;
 mod local_target;
+pub mod operator;
 pub mod prober;
 pub mod references;
 pub mod resolver;
