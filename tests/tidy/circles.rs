@@ -13,11 +13,9 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 7] = [
+const KNOWN: [(&str, &str, &str); 6] = [
     ("engine", "- fleet location service service::pings shard",
      "a service and its location send each other messages"),
-    ("engine::aggregator", "- figures",
-     "the actor and its figures are one thing in two files"),
     ("stats::rollup", "- buckets node_stream pack query sums tree",
      "a rollup and its sums are one thing in several files"),
     ("store::history", "checks checks::descent",
