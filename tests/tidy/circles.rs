@@ -13,11 +13,9 @@ use crate::source::Source;
 /// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
 /// door of the folder itself. (folder, modules, why)
 #[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 4] = [
+const KNOWN: [(&str, &str, &str); 3] = [
     ("engine", "- fleet location service service::pings shard",
      "a service and its location send each other messages"),
-    ("stats::rollup", "- buckets node_stream pack query sums tree",
-     "a rollup and its sums are one thing in several files"),
     ("store::history::blocks", "- body column details entry kind packed prediction read texts wire",
      "a block and its columns are one thing in several files"),
     ("supervise", "- fault handle kind life sweep watchdog",
