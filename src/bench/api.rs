@@ -4,7 +4,7 @@
 //! bare read by key from SQLite behind the same web framework, in the same run: absolute figures vary with the machine,
 //! ratios vary less.
 
-pub(in crate::bench) mod crowd;
+mod crowd;
 mod fixture;
 mod plan;
 mod report;

@@ -199,7 +199,7 @@ impl BareExchange {
 
     async fn make(&self, number: u64, ping: Option<&PingSocket>) -> std::io::Result<()> {
         match ping {
-            Some(ping) => ping.once(number, self).await,
+            Some(ping) => ping.once(number, self.peer(number).ip()).await,
             None => self.once(number).await,
         }
     }

@@ -6,12 +6,14 @@
 //! durable. `--curve` shows the cost of a check as the history grows. Reads go through a real `watchkeeper serve`.
 
 mod curve;
+mod curve_point;
 mod fixture;
 mod fleet;
 mod ingest;
 mod plain;
 mod plan;
 mod plot;
+mod read_measurement;
 mod reads;
 mod report;
 mod storage;

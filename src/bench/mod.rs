@@ -20,6 +20,7 @@ mod plan;
 pub mod probe;
 mod process;
 mod report;
+mod response;
 mod server;
 pub mod target;
 mod target_process;

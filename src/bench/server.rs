@@ -9,8 +9,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::bench::api::crowd::read_answer;
 use crate::bench::process::ChildProcess;
+use crate::bench::response::read_answer;
 use crate::config::Config;
 
 /// Longest start of the server.

@@ -7,13 +7,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use actix::{Actor, ActorContext, Addr, Context, Handler, Message};
+use actix::{Actor, ActorContext, Context, Handler, Message};
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
 use crate::engine::check_queue::{CheckQueue, CheckQueueLimits, HostJob, OfferOutcome};
 use crate::engine::counters::{AttemptTicket, EngineCounters};
-use crate::engine::service::{CheckFinished, ServiceActor, SilentAttempt};
+use crate::engine::messages::{CheckFinished, CheckListener, SilentAttempt};
 use crate::model::check::{CheckOutcome, CheckStatus, LocalFault};
 use crate::model::watch::CheckAttempt;
 pub use crate::probe::prober::Prober;
@@ -69,9 +69,9 @@ pub struct CheckReply {
     attempt: CheckAttempt,
     /// Returned in the answer, so that the service can recognise an outdated one.
     sequence: u32,
-    /// The requesting service. Shared by all its checks: cloning the address itself allocates, and lets one message exceed
+    /// The requesting service. Shared by all its checks: cloning its address allocates, and lets one message exceed
     /// the limit of the mailbox.
-    to: Arc<Addr<ServiceActor>>,
+    to: Arc<dyn CheckListener>,
     /// Counts the attempt; `None` once it is answered.
     ticket: Option<AttemptTicket>,
 }
@@ -81,7 +81,7 @@ impl CheckReply {
     pub(super) fn expected(
         attempt: CheckAttempt,
         sequence: u32,
-        to: Arc<Addr<ServiceActor>>,
+        to: Arc<dyn CheckListener>,
         counters: &Arc<EngineCounters>,
     ) -> Self {
         Self { attempt, sequence, to, ticket: Some(AttemptTicket::issue(counters)) }
@@ -90,7 +90,7 @@ impl CheckReply {
     /// Reports to the service that the check is still running.
     fn report_silence(&self, started: Instant) {
         let Self { attempt, sequence, .. } = *self;
-        drop(self.to.try_send(SilentAttempt { attempt, sequence, started }));
+        self.to.silent(SilentAttempt { attempt, sequence, started });
     }
 
     pub(super) fn send(mut self, started: Instant, outcome: CheckOutcome) {
@@ -100,9 +100,7 @@ impl CheckReply {
     fn finish(&mut self, started: Instant, outcome: CheckOutcome) {
         let Some(ticket) = self.ticket.take() else { return };
         let Self { attempt, sequence, .. } = *self;
-        // A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for
-        // everything that its locations can send.
-        drop(self.to.try_send(CheckFinished { attempt, sequence, started, outcome, ticket }));
+        self.to.finished(CheckFinished { attempt, sequence, started, outcome, ticket });
     }
 }
 

@@ -19,6 +19,8 @@ mod first_check;
 pub mod fleet;
 pub mod listening;
 pub mod location;
+mod messages;
+mod parts;
 mod recheck_budget;
 pub mod registry;
 pub mod remote;
@@ -30,13 +32,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Arbiter, MailboxError, Recipient};
+use actix::{Arbiter, MailboxError};
 
 use crate::clock::{Clock, Timestamp};
-use crate::config::limits::EngineLimits;
-use crate::engine::aggregator::{
-    FlushBatch, LatenessQuery, LatenessReport, RecordBatch, ServiceSnapshot, SnapshotQuery,
-};
+use crate::engine::aggregator::{FlushBatch, LatenessQuery, LatenessReport, ServiceSnapshot, SnapshotQuery};
 use crate::engine::counters::EngineCounters;
 use crate::engine::definition::WatchDefinition;
 use crate::engine::fleet::{
@@ -44,37 +43,20 @@ use crate::engine::fleet::{
     RetireAll, RetireService, TakePing, WatchedService, WatchedServices,
 };
 use crate::engine::listening::ListeningTracker;
-use crate::engine::location::Prober;
 use crate::engine::registry::LocationRegistry;
-use crate::engine::shard::{Shard, ShardThreads};
+use crate::engine::shard::Shard;
 use crate::id::Id;
 use crate::model::heartbeat::HeartbeatPing;
 use crate::model::partition::PartitionSet;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::watch::WatchMemory;
 use crate::stats::rolling_stats::RollingStats;
-use crate::supervise::{ActorHandle, ActorPlacement, StopActor, Supervisor};
+use crate::supervise::{ActorHandle, ActorPlacement, StopActor};
+
+pub use crate::engine::parts::EngineParts;
 
 /// The timeout of the health request.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
-
-/// The parts from which an engine is built.
-pub struct EngineParts {
-    /// The locations that check services.
-    pub roster: Arc<LocationRegistry>,
-    /// The probers of the locations in this process, in the order of the registry, which lists these locations first.
-    pub probers: Vec<Arc<dyn Prober>>,
-    /// Source of the wall time.
-    pub clock: Clock,
-    /// Limits of queues and rates.
-    pub limits: EngineLimits,
-    /// The threads of the shards: their own, or the caller's.
-    pub threads: ShardThreads,
-    /// The recipient of the facts.
-    pub sink: Recipient<RecordBatch>,
-    /// The supervisor that keeps the actors alive.
-    pub supervisor: Supervisor,
-}
 
 /// The only entry point of the engine. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -20,10 +20,9 @@ use actix::{Actor, ActorContext, Addr, Context, Handler, Message, SpawnHandle};
 use tokio::time::Instant;
 
 use crate::clock::{STEP_MS, Timestamp};
-use crate::engine::counters::AttemptTicket;
 use crate::engine::definition::{CompiledChecks, WatchDefinition};
 use crate::engine::location::{CheckReply, RunCheck};
-pub use crate::engine::service::pings::ReceivedPing;
+use crate::engine::messages::{CheckFinished, CheckListener, SilentAttempt};
 use crate::engine::service::reason::{ChangeReason, failing_locations};
 use crate::engine::service::succession::{carry_memory_over, is_same_watch};
 use crate::engine::service::watch_machine::WatchMachine;
@@ -60,33 +59,6 @@ pub struct ServiceActor {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RedefineService(pub Arc<WatchDefinition>);
-
-/// An attempt at a location has ended.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct CheckFinished {
-    /// The attempt that has ended.
-    pub attempt: CheckAttempt,
-    /// The sequence number it was started with.
-    pub sequence: u32,
-    /// The time at which it really started: monotonic, so that setting the wall clock does not move it.
-    pub started: Instant,
-    /// The outcome of the attempt.
-    pub outcome: CheckOutcome,
-    /// Counts the attempt.
-    pub ticket: AttemptTicket,
-}
-
-/// A running attempt has not been answered for a long time.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub(super) struct SilentAttempt {
-    pub(super) attempt: CheckAttempt,
-    /// The sequence number it was started with.
-    pub(super) sequence: u32,
-    /// The time at which it started.
-    pub(super) started: Instant,
-}
 
 /// Check now, from every location.
 #[derive(Message)]
@@ -214,7 +186,7 @@ impl ServiceActor {
             reply: CheckReply::expected(
                 attempt,
                 self.sequence,
-                Arc::clone(&self.address),
+                Arc::clone(&self.address) as Arc<dyn CheckListener>,
                 &self.shard.counters,
             ),
         };
@@ -326,6 +298,18 @@ impl Handler<LivenessQuery> for ServiceActor {
 
     fn handle(&mut self, beat: LivenessQuery, ctx: &mut Context<Self>) {
         beat.answer(ctx);
+    }
+}
+
+/// A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for everything
+/// that its locations can send.
+impl CheckListener for Addr<ServiceActor> {
+    fn finished(&self, finished: CheckFinished) {
+        drop(self.try_send(finished));
+    }
+
+    fn silent(&self, silent: SilentAttempt) {
+        drop(self.try_send(silent));
     }
 }
 

@@ -8,27 +8,19 @@ use futures_util::future::{join, join_all};
 use tokio::time::Instant;
 
 use crate::clock::Clock;
-use crate::engine::EngineParts;
 use crate::engine::aggregator::{Aggregator, ShardFigures};
 use crate::engine::check_queue::CheckQueueLimits;
 use crate::engine::counters::EngineCounters;
 use crate::engine::first_check::FirstCheckPlan;
 use crate::engine::listening::ListeningTracker;
 use crate::engine::location::{LocationActor, LocationQueue, Prober};
+use crate::engine::parts::EngineParts;
+pub use crate::engine::parts::ShardThreads;
 use crate::engine::recheck_budget::RecheckBudget;
 use crate::engine::registry::LocationRegistry;
 use crate::id::Id;
 use crate::model::location::LocationKey;
 use crate::supervise::{ActorHandle, ActorPlacement, StopActor, SupervisedActor as _};
-
-/// The threads on which the shards run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShardThreads {
-    /// This number of own threads; 0 = one per core.
-    Own(usize),
-    /// One shard on the caller's thread: tests pause its time.
-    Current,
-}
 
 /// The parts that the actors of one shard share.
 #[derive(Debug)]

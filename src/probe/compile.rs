@@ -15,9 +15,8 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::model::check::CheckType;
-use crate::probe::catalogue::{
-    CheckTypeDefinition, ConfigFieldKind, always_conditions, default_conditions, definition,
-};
+use crate::probe::catalogue::admission::{always_conditions, default_conditions};
+use crate::probe::catalogue::{CheckTypeDefinition, ConfigFieldKind, definition};
 use crate::probe::condition::{Condition, ConditionError};
 use crate::probe::endpoint::Endpoint;
 use crate::probe::header::{self, HeaderNameRefusal};

@@ -28,6 +28,8 @@ pub mod json_text;
 mod judgement;
 mod link;
 mod local_target;
+pub mod operator;
+mod pinger;
 pub mod prober;
 pub mod references;
 pub mod resolver;
@@ -42,9 +44,11 @@ mod tcp;
 mod text_search;
 mod tls;
 pub mod toolbox;
+mod toolbox_error;
 mod trust;
 
-pub use icmp::{ECHO_REQUESTS, is_permitted as may_ping};
+pub use icmp::ECHO_REQUESTS;
+pub use pinger::is_permitted as may_ping;
 
 use crate::model::check::CheckOutcome;
 use attempt::RunningAttempt;

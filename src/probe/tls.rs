@@ -27,7 +27,7 @@ use crate::probe::attempt::{AttemptPhase, RunningAttempt};
 use crate::probe::certificate_flaw::CertificateFlaw;
 use crate::probe::endpoint::Host;
 use crate::probe::link::CountingStream;
-use crate::probe::toolbox::ToolboxError;
+use crate::probe::toolbox_error::ToolboxError;
 use crate::probe::trust::{CertificateVerifier, TrustStore};
 
 /// Size of one TLS alert record: all that a server sends which rejects our hello at once.

@@ -5,14 +5,15 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use hickory_resolver::net::NetError;
 use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
-use crate::egress::{CaFileError, EgressGate, EgressPolicy, NameFiles};
-use crate::probe::icmp::Pinger;
+use crate::egress::{EgressGate, EgressPolicy, NameFiles};
+use crate::probe::pinger::Pinger;
 use crate::probe::resolver::Resolver;
 use crate::probe::tls::TlsConfigs;
+
+pub use crate::probe::toolbox_error::ToolboxError;
 
 /// Maximum number of decoded bytes of a response body that are read.
 pub const BODY_MAX_BYTES: usize = 1 << 20;
@@ -62,20 +63,6 @@ pub struct Toolbox {
     tls: TlsConfigs,
     body_max_bytes: usize,
     decoding_windows: Semaphore,
-}
-
-/// The reasons why a location cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolboxError {
-    /// The file of further certificate authorities cannot be used.
-    #[error(transparent)]
-    CaFile(#[from] CaFileError),
-    /// No resolver can be set up.
-    #[error("names cannot be resolved here: {0}")]
-    Resolver(#[from] NetError),
-    /// The TLS library refused its configuration.
-    #[error("TLS cannot be set up: {0}")]
-    Tls(String),
 }
 
 impl Toolbox {

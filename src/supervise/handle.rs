@@ -3,11 +3,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use actix::dev::ToEnvelope;
-use actix::dev::channel::AddressReceiver;
+use actix::dev::channel::{AddressReceiver, channel};
 use actix::prelude::{Request, SendError};
-use actix::{Addr, Handler, Message};
+use actix::{Actor, Addr, Context, Handler, Message};
 
-use crate::supervise::{ActorKindCounters, ActorLife, SupervisedActor, mailbox};
+use crate::supervise::kind::ActorKindCounters;
+use crate::supervise::life::ActorLife;
+use crate::supervise::supervised_actor::SupervisedActor;
 
 /// Leads to an actor. Cheap to clone.
 pub struct ActorHandle<A: SupervisedActor>(Arc<ActorSlot<A>>);
@@ -112,4 +114,10 @@ impl<A: SupervisedActor> ActorSlot<A> {
     fn with<T>(&self, view: impl FnOnce(&CurrentActor<A>) -> T) -> T {
         view(&self.present.read().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Creates an address and the receiving end that an actor is started with: the address can be used before the start.
+pub(super) fn mailbox<A: Actor<Context = Context<A>>>(capacity: usize) -> (Addr<A>, AddressReceiver<A>) {
+    let (sender, receiver) = channel(capacity);
+    (Addr::new(sender), receiver)
 }

@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::supervise::{ActorExit, InjectedFault, lock};
+use crate::supervise::exit::ActorExit;
+use crate::supervise::fault::InjectedFault;
+use crate::supervise::lock::lock;
 
 /// The maximum length of a stored error, in characters.
 const PROBLEM_CHARACTERS: usize = 500;

@@ -1,7 +1,6 @@
 //! One life of an actor: it runs until it stops, panics, or is abandoned as frozen.
 
 use std::any::Any;
-use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -12,31 +11,12 @@ use std::task::{Context as TaskContext, Poll};
 use actix::dev::ContextFut;
 use actix::dev::channel::AddressReceiver;
 use actix::fut::wrap_future;
-use actix::{AsyncContext as _, Context, Message};
+use actix::{Actor, AsyncContext as _, Context, Message};
 use futures_util::task::AtomicWaker;
 
-use crate::supervise::{ActorKindCounters, FROZEN_AFTER, InjectedFault, SupervisedActor};
-
-/// The end of a life.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ActorExit {
-    /// The actor stopped by itself.
-    Stopped,
-    /// It panicked, with this message.
-    Panicked(String),
-    /// It did not answer and was abandoned.
-    Frozen,
-}
-
-impl fmt::Display for ActorExit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped => f.write_str("it has stopped"),
-            Self::Panicked(message) => write!(f, "it panicked: {message}"),
-            Self::Frozen => write!(f, "it had not answered for {FROZEN_AFTER} seconds"),
-        }
-    }
-}
+use crate::supervise::exit::ActorExit;
+use crate::supervise::fault::InjectedFault;
+use crate::supervise::kind::ActorKindCounters;
 
 /// The externally visible state of one life: the last question, the last answer, and whether it is abandoned.
 #[derive(Debug, Default)]
@@ -91,7 +71,7 @@ impl LivenessQuery {
     ///
     /// # Panics
     /// When [`InjectedFault::Panic`] was injected.
-    pub fn answer<A: SupervisedActor>(self, context: &mut Context<A>) {
+    pub fn answer<A: Actor<Context = Context<A>>>(self, context: &mut Context<A>) {
         match self.fault {
             None => self.life.answered.store(self.tick, Ordering::Release),
             Some(InjectedFault::Panic) => panic!("a fault was injected"),
@@ -105,14 +85,14 @@ impl LivenessQuery {
 }
 
 /// The future of one life. Written by hand: an `async` block would hold the actor twice, and there are many actors.
-pub(super) struct LifeFuture<A: SupervisedActor, E> {
+pub(super) struct LifeFuture<A: Actor<Context = Context<A>>, E> {
     context: Option<ContextFut<A, Context<A>>>,
     life: Arc<ActorLife>,
     state: Arc<ActorKindCounters>,
     ended: Option<E>,
 }
 
-impl<A: SupervisedActor, E: FnOnce(ActorExit) + Unpin> LifeFuture<A, E> {
+impl<A: Actor<Context = Context<A>>, E: FnOnce(ActorExit) + Unpin> LifeFuture<A, E> {
     pub(super) fn new(
         actor: A,
         receiver: AddressReceiver<A>,
@@ -139,7 +119,7 @@ impl<A: SupervisedActor, E: FnOnce(ActorExit) + Unpin> LifeFuture<A, E> {
     }
 }
 
-impl<A: SupervisedActor, E: FnOnce(ActorExit) + Unpin> Future for LifeFuture<A, E> {
+impl<A: Actor<Context = Context<A>>, E: FnOnce(ActorExit) + Unpin> Future for LifeFuture<A, E> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<()> {
@@ -155,7 +135,7 @@ impl<A: SupervisedActor, E: FnOnce(ActorExit) + Unpin> Future for LifeFuture<A, 
     }
 }
 
-impl<A: SupervisedActor, E> Drop for LifeFuture<A, E> {
+impl<A: Actor<Context = Context<A>>, E> Drop for LifeFuture<A, E> {
     fn drop(&mut self) {
         self.state.note_end();
     }

@@ -14,44 +14,45 @@
 //! one app.
 
 pub mod backoff;
+mod exit;
 pub mod fatal;
 mod fault;
 mod handle;
+mod injection;
 mod kind;
 mod life;
+mod lock;
 pub mod running_tasks;
+mod supervised_actor;
 mod sweep;
 mod task;
 pub mod watchdog;
+mod watched_thread;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
-use actix::dev::channel::{AddressReceiver, channel};
-use actix::{Actor, Addr, ArbiterHandle, Context, Handler};
+use actix::dev::channel::AddressReceiver;
+use actix::{Addr, ArbiterHandle};
 use tokio::sync::oneshot;
 
+pub use crate::supervise::exit::{ActorExit, FROZEN_AFTER};
 pub use crate::supervise::fatal::EXIT_CODE;
 pub use crate::supervise::fault::InjectedFault;
 pub use crate::supervise::handle::ActorHandle;
 pub use crate::supervise::kind::{ActorKind, ActorKindCounters, ActorKindState, OnDeath};
-pub use crate::supervise::life::{ActorExit, ActorLife, LivenessQuery, StopActor};
-pub use crate::supervise::sweep::FROZEN_AFTER;
+pub use crate::supervise::life::{ActorLife, LivenessQuery, StopActor};
+pub use crate::supervise::supervised_actor::SupervisedActor;
 
 use crate::supervise::backoff::Backoff;
 use crate::supervise::fatal::FatalSignal;
-use crate::supervise::handle::ActorSlot;
+use crate::supervise::handle::{ActorSlot, mailbox};
 use crate::supervise::life::LifeFuture;
+use crate::supervise::lock::lock;
 use crate::supervise::sweep::MonitoredActor;
-use crate::supervise::watchdog::WatchedThread;
+use crate::supervise::watched_thread::WatchedThread;
 use crate::telemetry::{Exposition, MetricCollector, MetricFamily};
-
-/// An actor that is started under supervision.
-pub trait SupervisedActor: Actor<Context = Context<Self>> + Handler<LivenessQuery> {
-    /// The name of the actor's kind, and the effect of its death.
-    const KIND: ActorKind;
-}
 
 /// Starts actors and tasks, keeps them alive, and knows their state. Cheap to clone.
 #[derive(Clone, Default)]
@@ -231,21 +232,22 @@ impl Supervisor {
         self.0.fatal.wait().await
     }
 
+    /// Counts a second in which this process ran: asks members that are due, abandons frozen ones.
+    pub fn tick(&self) {
+        let tick = self.0.tick.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let mut members = lock(&self.0.members);
+        members.retain(|member| Weak::strong_count(member) > 0);
+        let present: Vec<_> = members.iter().filter_map(Weak::upgrade).collect();
+        drop(members);
+        for member in present {
+            member.check_liveness(tick);
+        }
+    }
+
     /// Seconds in which this process ran.
     pub(crate) fn now(&self) -> u32 {
         self.0.tick.load(Ordering::Relaxed)
     }
-}
-
-/// Creates an address and the receiving end that an actor is started with: the address can be used before the start.
-fn mailbox<A: Actor<Context = Context<A>>>(capacity: usize) -> (Addr<A>, AddressReceiver<A>) {
-    let (sender, receiver) = channel(capacity);
-    (Addr::new(sender), receiver)
-}
-
-/// Locks a mutex, also after a panic of another holder: the guarded data are consistent after every statement.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MetricCollector for Supervisor {

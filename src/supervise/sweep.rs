@@ -3,14 +3,10 @@
 //! Time is counted in ticks, seconds in which this process ran: the watchdog's thread sleeps a second and counts one,
 //! however long that really took. So an actor that could not answer because the whole process was stopped is not frozen.
 
-use std::sync::Weak;
-use std::sync::atomic::Ordering;
-
+use crate::supervise::exit::FROZEN_AFTER;
 use crate::supervise::handle::ActorSlot;
-use crate::supervise::{SupervisedActor, Supervisor, lock};
+use crate::supervise::supervised_actor::SupervisedActor;
 
-/// Seconds without an answer after which an actor counts as dead.
-pub const FROZEN_AFTER: u32 = 30;
 /// Seconds between two questions.
 const ASKED_EVERY: u32 = 5;
 
@@ -28,20 +24,6 @@ impl<A: SupervisedActor> MonitoredActor for ActorSlot<A> {
             Some(_) => {}
             None if tick.wrapping_sub(life.asked()) >= ASKED_EVERY => self.ask(tick),
             None => {}
-        }
-    }
-}
-
-impl Supervisor {
-    /// Counts a second in which this process ran: asks members that are due, abandons frozen ones.
-    pub fn tick(&self) {
-        let tick = self.0.tick.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        let mut members = lock(&self.0.members);
-        members.retain(|member| Weak::strong_count(member) > 0);
-        let present: Vec<_> = members.iter().filter_map(Weak::upgrade).collect();
-        drop(members);
-        for member in present {
-            member.check_liveness(tick);
         }
     }
 }

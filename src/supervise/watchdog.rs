@@ -3,27 +3,19 @@
 //! It asks the threads of the actors whether they run anything at all. One that does not can neither be repaired nor
 //! stopped in order, so the process ends. The same happens when an orderly end takes too long.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use actix::ArbiterHandle;
 
-use crate::supervise::{FROZEN_AFTER, Supervisor, lock};
+use crate::supervise::Supervisor;
+use crate::supervise::exit::FROZEN_AFTER;
+use crate::supervise::lock::lock;
+use crate::supervise::watched_thread::WatchedThread;
 
 /// Seconds that an orderly end may take.
 const END_TAKES: u32 = 8;
-
-/// A thread of actors that is asked whether it runs.
-#[derive(Debug)]
-pub(super) struct WatchedThread {
-    name: String,
-    thread: ArbiterHandle,
-    asked: u32,
-    answered: Arc<AtomicU32>,
-}
 
 /// A running watchdog; it ends when this is dropped.
 #[derive(Debug)]
@@ -69,31 +61,16 @@ fn watch(supervisor: &Supervisor, every: Duration, ended: &Receiver<()>, mut end
 impl Supervisor {
     /// Adds a thread to those that the watchdog asks.
     pub fn watch_thread(&self, name: impl Into<String>, thread: &ArbiterHandle) {
-        let watched =
-            WatchedThread { name: name.into(), thread: thread.clone(), asked: 0, answered: Arc::default() };
-        lock(&self.0.threads).push(watched);
+        lock(&self.0.threads).push(WatchedThread::new(name.into(), thread.clone()));
     }
 
     /// Asks every thread; returns the name of one that has not answered for too long.
     fn blocked_thread(&self, now: u32) -> Option<String> {
         let mut threads = lock(&self.0.threads);
-        let blocked =
-            threads.iter().find(|thread| thread.is_open() && now.wrapping_sub(thread.asked) >= FROZEN_AFTER);
-        let blocked = blocked.map(|thread| thread.name.clone());
+        let blocked = threads.iter().find(|thread| thread.is_blocked(now));
+        let blocked = blocked.map(|thread| thread.name().to_owned());
         // A thread that has ended, ended with the app.
         threads.retain_mut(|thread| thread.is_open() || thread.ask(now));
         blocked
-    }
-}
-
-impl WatchedThread {
-    fn is_open(&self) -> bool {
-        self.answered.load(Ordering::Acquire) != self.asked
-    }
-
-    fn ask(&mut self, now: u32) -> bool {
-        self.asked = now;
-        let answered = Arc::clone(&self.answered);
-        self.thread.spawn_fn(move || answered.store(now, Ordering::Release))
     }
 }

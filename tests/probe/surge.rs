@@ -1,6 +1,6 @@
 //! Reasons why `probe::icmp` does not use surge-ping's client, but only its packets: each row is a false verdict.
 //!
-//! When one of these fails, the client has improved, and `probe::icmp::echo` should be reviewed.
+//! When one of these fails, the client has improved, and `probe::pinger::echo` should be reviewed.
 
 use std::net::IpAddr;
 use std::time::Duration;

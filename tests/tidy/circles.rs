@@ -10,42 +10,6 @@ use syn::visit::{self, Visit};
 
 use crate::source::Source;
 
-/// Circles that are there for now. Nothing may join one of them: every module is named below its folder, `-` is the
-/// door of the folder itself. (folder, modules, why)
-#[rustfmt::skip]
-const KNOWN: [(&str, &str, &str); 15] = [
-    ("bench", "floor floor::ping",
-     "a floor and what it pings are split by length, not by subject"),
-    ("bench", "history::curve history::plot",
-     "a curve and its picture are split by length"),
-    ("bench", "history::fixture history::reads",
-     "a fixture and its reads are split by length"),
-    ("bench", "api server",
-     "a server that is measured is started and asked by the bench"),
-    ("engine", "- fleet location service service::pings shard",
-     "a service and its location send each other messages"),
-    ("engine::aggregator", "- figures",
-     "the actor and its figures are one thing in two files"),
-    ("probe", "catalogue catalogue::admission condition",
-     "a catalogue says which conditions there are, a condition looks itself up"),
-    ("probe", "connect icmp tls toolbox",
-     "the toolbox holds what the probes need, and the probes take it"),
-    ("probe::http::coding", "- brotli chain deflate gzip zstd",
-     "the codings share the bound that their door knows"),
-    ("stats::histogram", "- sparse",
-     "a histogram has two forms"),
-    ("stats::rollup", "- buckets node_stream pack query sums tree",
-     "a rollup and its sums are one thing in several files"),
-    ("store::history", "checks checks::descent",
-     "a question and the descent that answers it are split by length"),
-    ("store::history", "sealed sealed::writing",
-     "a segment is read and written in two files"),
-    ("store::history::blocks", "- body column details entry kind packed prediction read texts wire",
-     "a block and its columns are one thing in several files"),
-    ("supervise", "- fault handle kind life sweep watchdog",
-     "a supervisor, the kinds it keeps and their lives are one thing in several files"),
-];
-
 /// A module as the names from the crate root to it.
 type Module = Vec<String>;
 
@@ -58,7 +22,6 @@ fn no_modules_depend_on_each_other_in_a_cycle() {
     assert!(arrows.len() > 100, "the walk found hardly a module");
     let mut found = circles(&arrows);
     found.extend(circles_of_rooms(&arrows));
-    found.retain(|circle| !is_known(circle));
     let lines: Vec<String> = found.iter().map(|circle| circle.join(" ")).collect();
     assert!(lines.is_empty(), "these use each other:\n{}\n", lines.join("\n"));
 }
@@ -108,18 +71,6 @@ fn folders_can_form_a_cycle_without_a_cycle_of_files() {
 fn between(a: &str, b: &str) -> Vec<String> {
     let sources = [Source::new("src/http/a.rs", a), Source::new("src/http/b.rs", b)];
     circles(&arrows(&sources)).iter().map(|circle| circle.join(" ")).collect()
-}
-
-fn is_known(circle: &[String]) -> bool {
-    let is_of = |module: &String, (folder, modules): (&str, &str)| {
-        let mut named = modules.split_whitespace();
-        match module.strip_prefix(folder) {
-            Some("") => named.any(|name| name == "-"),
-            Some(below) => below.strip_prefix("::").is_some_and(|below| named.any(|name| name == below)),
-            None => false,
-        }
-    };
-    KNOWN.iter().any(|(folder, modules, _)| circle.iter().all(|module| is_of(module, (folder, modules))))
 }
 
 /// Reads the arrows between the modules of `src/`.

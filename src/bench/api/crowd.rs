@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use hdrhistogram::Histogram;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, interval_at, timeout_at};
+
+use crate::bench::response::read_answer;
 
 /// Longest recorded latency: one minute, with 1 % precision.
 const LONGEST_US: u64 = 60_000_000;
@@ -125,53 +127,12 @@ async fn one_paced(
     Ok(done)
 }
 
-/// Reads one whole response; returns its status.
-pub(in crate::bench) async fn read_answer(
-    stream: &mut TcpStream,
-    answer: &mut Vec<u8>,
-) -> anyhow::Result<u16> {
-    answer.clear();
-    loop {
-        if stream.read_buf(answer).await? == 0 {
-            bail!("the server has closed a connection");
-        }
-        if let Some((status, length)) = measure(answer)
-            && answer.len() >= length
-        {
-            return Ok(status);
-        }
-    }
-}
-
-/// Status and length in bytes of a response whose head is complete.
-fn measure(answer: &[u8]) -> Option<(u16, usize)> {
-    const END: &[u8] = b"\r\n\r\n";
-    const LENGTH: &[u8] = b"content-length: ";
-    let head = answer.windows(END.len()).position(|bytes| bytes == END)?;
-    let status = std::str::from_utf8(answer.get(9..12)?).ok()?.parse().ok()?;
-    let line = answer[..head].windows(LENGTH.len()).position(|bytes| bytes.eq_ignore_ascii_case(LENGTH))?;
-    let digits = answer[line + LENGTH.len()..].iter().take_while(|byte| byte.is_ascii_digit());
-    let body = digits.fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
-    Some((status, head + END.len() + body))
-}
-
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
+    use tokio::io::AsyncReadExt as _;
     use tokio::net::TcpListener;
 
     use super::*;
-
-    #[rstest]
-    #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\na: b\r\n\r\n", Some((200, 57)))]
-    #[case("HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n", Some((429, 44)))]
-    #[case("HTTP/1.1 200 OK\r\ncontent-length: 12\r\n", None)]
-    fn the_length_of_a_response_is_read_from_its_head(
-        #[case] answer: &str,
-        #[case] expected: Option<(u16, usize)>,
-    ) {
-        assert_eq!(measure(answer.as_bytes()), expected);
-    }
 
     /// One connection alone would get ten responses.
     #[tokio::test]

@@ -2,14 +2,12 @@
 //!
 //! A socket filter passes only replies; on loopback the kernel would deliver our own requests as well.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
-
-use crate::bench::floor::BareExchange;
 
 const REQUEST_BYTES: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -25,15 +23,15 @@ impl PingSocket {
         Ok(Self(UdpSocket::from_std(socket.into())?))
     }
 
-    pub(super) async fn once(&self, number: u64, exchange: &BareExchange) -> std::io::Result<()> {
-        let peer = exchange.peer(number);
+    /// Sends the echo request with this number and waits for its reply.
+    pub(super) async fn once(&self, number: u64, peer: IpAddr) -> std::io::Result<()> {
         let sequence = u16::try_from(number & 0xffff).unwrap_or_default();
-        self.0.send_to(&request(sequence), SocketAddr::new(peer.ip(), 0)).await?;
+        self.0.send_to(&request(sequence), SocketAddr::new(peer, 0)).await?;
         let mut reply = [0; 256];
         loop {
             let (length, from) = timeout(PATIENCE, self.0.recv_from(&mut reply)).await??;
             // 20 bytes of IP header, 6 of ICMP before the sequence number.
-            if from.ip() == peer.ip() && length >= 28 && reply[26..28] == sequence.to_be_bytes() {
+            if from.ip() == peer && length >= 28 && reply[26..28] == sequence.to_be_bytes() {
                 return Ok(());
             }
         }

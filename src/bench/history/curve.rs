@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use tokio::time::Instant;
 
 use hdrhistogram::Histogram;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::bench::history::curve_point::{COLUMNS, CurvePoint};
 use crate::bench::history::fleet::SimulatedFleet;
 use crate::bench::history::ingest::{HOUR_MS, IngestPipeline};
 use crate::bench::history::plan::HistoryBenchPlan;
@@ -24,28 +25,6 @@ const PAGES: u32 = 1_000;
 const PAGE_ROWS: u64 = 51;
 /// Distance of the services whose pages are read; close to a prime, so that they are far from each other.
 const STRIDE: u32 = 7_919;
-
-const COLUMNS: [(&str, usize); 5] = [
-    ("results, millions", 17),
-    ("results/s", 9),
-    ("CPU µs a result", 15),
-    ("bytes a result", 14),
-    ("newest page p99 ms", 18),
-];
-
-/// Figures at one size of the history.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CurvePoint {
-    pub(super) results: u64,
-    /// Results per second since the previous size, including sealing and merging.
-    pub(super) per_second: f64,
-    /// Microseconds of CPU time per result since the previous size.
-    pub(super) cpu_us: f64,
-    /// Bytes of the whole history per result.
-    pub(super) bytes_per_result: f64,
-    /// 99th percentile of reading the newest page of checks, in microseconds.
-    pub(super) page_p99_us: u64,
-}
 
 /// Measures all sizes, prints the figures and draws the curve.
 pub(super) async fn run(plan: &HistoryBenchPlan, config: &Config) -> anyhow::Result<ExitCode> {
@@ -94,30 +73,4 @@ async fn newest_pages(history: &History, plan: &HistoryBenchPlan) -> anyhow::Res
         latency_us.saturating_record(u64::try_from(asked_at.elapsed().as_micros())?.max(1));
     }
     Ok(latency_us.value_at_quantile(0.99))
-}
-
-impl CurvePoint {
-    pub(super) fn millions(&self) -> f64 {
-        self.results as f64 / 1e6
-    }
-
-    fn cells(&self) -> [String; 5] {
-        [
-            format!("{}", self.millions()),
-            format!("{:.0}", self.per_second),
-            format!("{:.1}", self.cpu_us),
-            format!("{:.2}", self.bytes_per_result),
-            format!("{:.2}", self.page_p99_us as f64 / 1e3),
-        ]
-    }
-
-    fn object(&self) -> Value {
-        json!({
-            "results": self.results,
-            "results_per_second": self.per_second,
-            "cpu_us": self.cpu_us,
-            "bytes_per_result": self.bytes_per_result,
-            "newest_page_p99_us": self.page_p99_us,
-        })
-    }
 }

@@ -16,7 +16,7 @@ use crate::bench::folder::TemporaryFolder;
 use crate::bench::history::fleet::SimulatedFleet;
 use crate::bench::history::ingest::{HOUR_MS, IngestPipeline};
 use crate::bench::history::plan::HistoryBenchPlan;
-use crate::bench::history::reads::{MeasuredRead, ReadMeasurement};
+use crate::bench::history::read_measurement::{MeasuredRead, ReadMeasurement};
 use crate::bench::kind::BenchKind;
 use crate::bench::process::ChildProcess;
 use crate::bench::server::{BenchClient, exchange, free_address, metric, post, serve, until_ready};

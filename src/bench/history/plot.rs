@@ -2,7 +2,7 @@
 //!
 //! Hand-written: three lines and their axes need no library.
 
-use crate::bench::history::curve::CurvePoint;
+use crate::bench::history::curve_point::CurvePoint;
 
 const WIDTH: f64 = 760.0;
 const PANEL: f64 = 190.0;

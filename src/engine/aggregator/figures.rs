@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::clock::{Clock, STEP_MS, Timestamp};
 use crate::config::limits::EngineLimits;
 use crate::engine::aggregator::live::{LastKnownState, LiveServiceState, ManualDecision};
-use crate::engine::aggregator::{KnownStatus, LatenessReport, RecordBatch};
+use crate::engine::aggregator::messages::{KnownStatus, LatenessReport, RecordBatch};
 use crate::engine::counters::EngineCounters;
 use crate::engine::definition::WatchDefinition;
 use crate::model::check::CheckStatus;

@@ -2,21 +2,17 @@
 //!
 //! All decisions are made by `model::heartbeat`; no location takes part.
 
-use actix::{Context, Handler, Message};
+use actix::{Context, Handler};
 
 use crate::clock::Timestamp;
 use crate::engine::definition::WatchDefinition;
+use crate::engine::messages::ReceivedPing;
 use crate::engine::service::ServiceActor;
 use crate::engine::service::watch_machine::WatchMachine;
 use crate::model::check::CheckType;
-use crate::model::heartbeat::{Heartbeat, HeartbeatPing};
+use crate::model::heartbeat::Heartbeat;
 use crate::model::listening_gap::ListeningGap;
 use crate::model::watch::WatchEffect;
-
-/// A stored ping of this service.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct ReceivedPing(pub HeartbeatPing);
 
 impl ServiceActor {
     /// Returns the times in which this process did not listen for the pings of this service.

@@ -4,8 +4,9 @@
 use actix::{Context, Handler};
 
 use crate::clock::Timestamp;
+use crate::engine::messages::SilentAttempt;
 use crate::engine::service::watch_machine::WatchMachine;
-use crate::engine::service::{ServiceActor, SilentAttempt, signed};
+use crate::engine::service::{ServiceActor, signed};
 
 impl Handler<SilentAttempt> for ServiceActor {
     type Result = ();

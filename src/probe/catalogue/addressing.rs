@@ -1,6 +1,6 @@
 //! The two configuration fields that every type with a host as its target shares (contract 4.2.2).
 
-use super::{ConfigField, ConfigFieldKind};
+use super::entry::{ConfigField, ConfigFieldKind};
 
 pub(super) const IP_VERSION: ConfigField = ConfigField {
     name: "ip_version",

@@ -5,11 +5,12 @@
 
 use serde_json::{Value, json};
 
-use super::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition, definition};
+use super::definition;
+use super::entry::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition};
 use crate::model::check::CheckType;
-use crate::probe::condition::Operator;
 use crate::probe::header;
 use crate::probe::json_path::JsonPath;
+use crate::probe::operator::Operator;
 
 /// Maximum number of values of an `in` or `not_in` list.
 const MAX_LIST_ITEMS: usize = 50;

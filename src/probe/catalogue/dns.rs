@@ -1,13 +1,13 @@
 //! The catalogue entry of `dns`: the one type whose conditions depend on a configuration field.
 
-use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
-use super::{
+use super::entry::{
     CheckTypeDefinition, ConditionField, ConditionKind, ConfigField, ConfigFieldKind, DefaultCondition,
     SubtypeRules,
 };
+use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
 use crate::model::check::{CheckStatus, CheckType};
-use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
+use crate::probe::operator::Operator;
 
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Dns,

@@ -1,6 +1,6 @@
 //! The catalogue entry of `heartbeat`.
 
-use super::{CheckTypeDefinition, ConfigField, ConfigFieldKind, IntervalBounds};
+use super::entry::{CheckTypeDefinition, ConfigField, ConfigFieldKind, IntervalBounds};
 use crate::model::check::CheckType;
 
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {

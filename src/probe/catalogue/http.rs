@@ -1,15 +1,15 @@
 //! The catalogue entry of `http`.
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
-use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
-use super::{
+use super::entry::{
     CheckTypeDefinition, ConditionField, ConditionKind, ConfigField, ConfigFieldKind, DefaultCondition,
     FieldParameter,
 };
+use super::operators::{CONTAINING, NUMERIC, RESPONSE_TIME, TEXTUAL};
 use crate::model::check::{CheckStatus, CheckType};
-use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 use crate::probe::header::HEADERS_MAX;
+use crate::probe::operator::Operator;
 
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Http,

@@ -1,11 +1,11 @@
 //! The catalogue entry of `icmp`.
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
+use super::entry::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition};
 use super::operators::{NUMERIC, ORDERED, RESPONSE_TIME};
-use super::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition};
 use crate::model::check::{CheckStatus, CheckType};
-use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
+use crate::probe::operator::Operator;
 
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Icmp,

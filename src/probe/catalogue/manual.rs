@@ -1,6 +1,6 @@
 //! The catalogue entry of `manual`.
 
-use super::CheckTypeDefinition;
+use super::entry::CheckTypeDefinition;
 use crate::model::check::CheckType;
 
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {

@@ -1,8 +1,8 @@
 //! The sets of operators for the condition fields of contract 4.2.4.
 
-use super::{ConditionField, ConditionKind};
-use crate::probe::condition::Operator;
+use super::entry::{ConditionField, ConditionKind};
 use crate::probe::fact::Fact;
+use crate::probe::operator::Operator;
 
 /// Durations: a measured time is never compared for equality.
 pub(super) const ORDERED: &[Operator] = &[Operator::Gt, Operator::Gte, Operator::Lt, Operator::Lte];

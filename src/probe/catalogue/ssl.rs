@@ -1,11 +1,11 @@
 //! The catalogue entry of `ssl`.
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
+use super::entry::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition, IntervalBounds};
 use super::operators::{CONTAINING, NUMERIC, TEXTUAL};
-use super::{CheckTypeDefinition, ConditionField, ConditionKind, DefaultCondition, IntervalBounds};
 use crate::model::check::{CheckStatus, CheckType};
-use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
+use crate::probe::operator::Operator;
 
 pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     check_type: CheckType::Ssl,

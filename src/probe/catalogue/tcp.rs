@@ -1,8 +1,8 @@
 //! The catalogue entry of `tcp`.
 
 use super::addressing::{IP_VERSION, SMART_DUALSTACK};
+use super::entry::{CheckTypeDefinition, ConditionField, ConditionKind};
 use super::operators::{NUMERIC, RESPONSE_TIME};
-use super::{CheckTypeDefinition, ConditionField, ConditionKind};
 use crate::model::check::CheckType;
 use crate::probe::fact::Fact;
 

@@ -10,10 +10,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::operator::Operator;
 use crate::probe::decimal::Decimal;
 use crate::probe::fact::Fact;
 use crate::probe::json_path::JsonPathValue;
+use crate::probe::operator::Operator;
 
 /// The value that a condition compares with.
 #[derive(Clone, Debug)]

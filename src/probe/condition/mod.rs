@@ -5,7 +5,6 @@
 //! undecided. `catalogue` decides which records are allowed; each probe supplies the facts.
 
 mod comparison;
-mod operator;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,12 +14,12 @@ use http::header::HeaderName;
 use serde_json::Value;
 
 use crate::model::check::CheckStatus;
-use crate::probe::catalogue::{CheckTypeDefinition, ConditionFieldRef, ConditionKind, field_of, value_fits};
+use crate::probe::catalogue::admission::{ConditionFieldRef, field_of, value_fits};
+use crate::probe::catalogue::{CheckTypeDefinition, ConditionKind};
 use crate::probe::fact::{Fact, FactSource, TextPresence};
 use crate::probe::json_path::{JsonPath, JsonSearch};
+use crate::probe::operator::Operator;
 use comparison::{ObservedValue, Operand};
-
-pub use operator::Operator;
 
 /// One condition, ready to be tested.
 #[derive(Clone, Debug)]

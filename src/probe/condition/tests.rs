@@ -7,10 +7,11 @@ use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Condition, ConditionError, ConditionState, DecidingConditions, Operator};
+use super::{Condition, ConditionError, ConditionState, DecidingConditions};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::catalogue::definition;
 use crate::probe::fact::{Fact, FactSource, JsonDocument, TextPresence};
+use crate::probe::operator::Operator;
 
 /// Facts as a probe might have found them; everything else is missing.
 #[derive(Default)]

@@ -3,14 +3,8 @@
 //! Only an echo reply counts: an ICMP error is silence, never an answer. Where neither raw nor ping sockets are
 //! permitted, the check is not measured; it is never `down` for that.
 
-mod echo;
-mod pace;
-mod pinger;
 mod series;
-mod socket;
 
-use std::io;
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -25,33 +19,15 @@ use crate::probe::condition::Condition;
 use crate::probe::connect::route;
 use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
+use crate::probe::pinger::Pinger;
 use crate::probe::spec::{IcmpCheck, IpVersion};
 use crate::probe::toolbox::Toolbox;
-use echo::AddressFamily;
 use series::EchoSeries;
 
-pub(crate) use pinger::Pinger;
 pub use series::ECHO_REQUESTS;
-
-/// Returns true if this process may send pings.
-#[must_use]
-pub fn is_permitted() -> bool {
-    socket::is_permitted()
-}
 
 /// The time that the first family may be silent before the other one is pinged as well.
 const HEAD_START: Duration = Duration::from_millis(250);
-
-/// Sends one echo request and waits for the reply to it, without a timeout. The port of `to` is 0.
-///
-/// # Errors
-/// An error of the operating system; echo requests may not be permitted.
-pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
-    let family = if to.is_ipv4() { AddressFamily::V4 } else { AddressFamily::V6 };
-    let socket = pinger.socket(family)?;
-    let _ = socket.send(to).await?.round_trip().await;
-    Ok(())
-}
 
 /// Sends the pings and judges the replies.
 pub(crate) async fn run(

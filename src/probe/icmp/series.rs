@@ -9,12 +9,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::echo::AddressFamily;
-use super::pinger::Pinger;
-use super::socket::ExpectedReply;
 use crate::egress::{PermittedAddress, local_fault};
 use crate::model::check::{ErrorCode, LocalFault};
 use crate::probe::abort::ProbeAbort;
+use crate::probe::pinger::{AddressFamily, ExpectedReply, Pinger};
 
 /// Number of echo requests of one check.
 pub const ECHO_REQUESTS: u8 = 3;

@@ -18,7 +18,7 @@ use crate::model::check::LocalFault;
 use crate::model::impairment::ReferenceAnswer;
 use crate::probe::canary;
 use crate::probe::endpoint::Host;
-use crate::probe::icmp::echo;
+use crate::probe::pinger::echo;
 use crate::probe::spec::IpVersion;
 
 /// Number of questions to one reference in one round.

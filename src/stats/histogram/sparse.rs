@@ -7,7 +7,7 @@
 //! is allocated before that.
 
 use crate::model::varint;
-use crate::stats::histogram::{HistogramError, ResponseTimeSummary};
+use crate::stats::histogram::summary::{HistogramError, ResponseTimeSummary};
 
 /// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
 use crate::model::history::CheckSample;
-use crate::stats::rollup::{CheckSums, RollupError, RollupQuery, RollupRoot, cover};
+use crate::stats::rollup::check_sums::CheckSums;
+use crate::stats::rollup::error::RollupError;
+use crate::stats::rollup::node::RollupRoot;
+use crate::stats::rollup::query::RollupQuery;
+use crate::stats::rollup::tree::cover;
 
 /// Sums per bucket. Each check is added once: in a rollup, or as a sample where no rollup covers its time
 /// ([`RollupQuery::slivers`]).

@@ -4,10 +4,11 @@
 //! node above; residues of extremes and sums. A reader validates everything: shares are taken from the remaining
 //! counts, and in the end none may remain.
 
+use crate::model::rollup::RollupLevel;
 use crate::model::varint;
 use crate::stats::histogram::sparse::{self, HistogramBucket};
+use crate::stats::rollup::error::RollupError;
 use crate::stats::rollup::sums::IndexedNode;
-use crate::stats::rollup::{RollupError, RollupLevel};
 
 /// The streams while they are written.
 #[derive(Debug, Default)]

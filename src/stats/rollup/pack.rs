@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::model::varint;
-use crate::stats::rollup::RollupError;
+use crate::stats::rollup::error::RollupError;
 
 const LEVEL: i32 = 3;
 /// Maximum size of parts: those of a check per millisecond all day would fit.

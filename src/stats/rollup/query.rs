@@ -2,8 +2,8 @@
 //! times alone, not from the contents of the tree.
 
 use crate::clock::Timestamp;
+use crate::model::rollup::RollupLevel;
 use crate::model::time_range::TimeRange;
-use crate::stats::rollup::RollupLevel;
 
 /// The requested ranges of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

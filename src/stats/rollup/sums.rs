@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use crate::clock::Timestamp;
 use crate::model::history::CheckSample;
+use crate::model::rollup::RollupLevel;
 use crate::stats::histogram::ResponseTimeSummary;
 use crate::stats::histogram::sparse::{self, HistogramBucket, SparseHistogram};
-use crate::stats::rollup::{RollupLevel, RollupNode};
+use crate::stats::rollup::node::RollupNode;
 
 /// A node, with its range in the shared list of entries.
 #[derive(Clone, Debug)]

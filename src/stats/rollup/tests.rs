@@ -8,6 +8,7 @@ use proptest::sample::{Index, select};
 
 use super::*;
 use crate::clock::Timestamp;
+use crate::model::history::CheckSample;
 
 const EPOCH_DAY: i64 = 20_000;
 const PERCENTS: [f64; 4] = [50.0, 90.0, 95.0, 99.0];

@@ -6,26 +6,18 @@
 
 use crate::clock::Timestamp;
 use crate::model::history::CheckSample;
+use crate::model::rollup::RollupLevel;
 use crate::model::varint;
-use crate::stats::histogram::HistogramError;
 use crate::stats::histogram::sparse::{self, HistogramBucket};
+use crate::stats::rollup::error::RollupError;
+use crate::stats::rollup::node::{RollupNode, RollupRoot};
 use crate::stats::rollup::node_stream::{self, NodeStreamWriter};
+use crate::stats::rollup::pack;
+use crate::stats::rollup::query::{RollupQuery, UncoveredEdges};
 use crate::stats::rollup::sums::{self, IndexedNode};
-use crate::stats::rollup::{RollupLevel, RollupNode, RollupQuery, RollupRoot, UncoveredEdges, pack};
 
 const VERSION: u8 = 1;
 const CRC_BYTES: usize = 4;
-
-/// A stored rollup cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a stored rollup cannot be read: {0}")]
-pub struct RollupError(pub(super) &'static str);
-
-impl From<HistogramError> for RollupError {
-    fn from(HistogramError(reason): HistogramError) -> Self {
-        Self(reason)
-    }
-}
 
 /// Encodes the rollup of one series that starts at `start`. `root` is an hour or a day; the samples, in any order,
 /// are within it, others are left out.

@@ -6,34 +6,27 @@
 //! [`segments::publish`]: crate::store::history::segments::publish
 
 pub mod combined_reads;
+mod contents;
 mod writing;
 
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 
+pub use contents::{BatchKey, CheckSeries, SealedRollup, SegmentContents};
 pub use writing::{erase, purge, write};
 
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
-use crate::store::history::blocks::{BlockError, CheckBlock};
+use crate::store::history::blocks::BlockError;
+use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::SegmentConnection;
-use crate::store::history::segments::{Segment, SegmentId};
 
 /// Maximum number of bodies per statement.
 const BODIES_AT_ONCE: usize = 16;
-
-/// The results of one service from one location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CheckSeries {
-    /// Database key of the service.
-    pub service: ServiceKey,
-    /// Number of the location.
-    pub location: i32,
-}
 
 /// The services from `first` to `last`, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,44 +35,6 @@ pub struct ServiceRange {
     pub first: ServiceKey,
     /// The last service.
     pub last: ServiceKey,
-}
-
-/// The batch of a segment under which rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchKey {
-    /// Number of the segment.
-    pub segment: SegmentId,
-    /// The number of the batch, from 1.
-    pub number: i64,
-}
-
-/// A rollup of a series.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SealedRollup {
-    /// The series of its checks.
-    pub series: CheckSeries,
-    /// Start of the hour or day.
-    pub start: Timestamp,
-    /// Its sums and those of its parts; `stats::rollup` reads it.
-    pub body: Vec<u8>,
-}
-
-/// Blocks and rollups that go into a segment together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SegmentContents {
-    /// Blocks, each with its series.
-    pub blocks: Vec<(CheckSeries, CheckBlock)>,
-    /// Rollups of the same checks.
-    pub rollups: Vec<SealedRollup>,
-}
-
-impl SegmentContents {
-    /// Bytes of everything in it.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        let blocks = self.blocks.iter().map(|(_, block)| block.body.len());
-        blocks.chain(self.rollups.iter().map(|rollup| rollup.body.len())).sum()
-    }
 }
 
 /// The summary of a block: everything but its body.
@@ -131,7 +86,7 @@ pub async fn newest(
         blocks = opened.blocks
     );
     let values = std::iter::once(segment.sealed_batch.into()).chain(services).chain([until.ms().into()]);
-    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
+    let rows = opened.connection.query_all_raw(opened.statement(text, values)).await?;
     rows.iter().map(|row| summary(row, 0).map_err(HistoryError::from)).collect()
 }
 
@@ -155,7 +110,7 @@ pub async fn summaries_of(
     );
     let span = [from.ms().into(), to.ms().into(), segment.sealed_batch.into()];
     let values = span.into_iter().chain(services.iter().map(|service| Value::from(*service)));
-    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
+    let rows = opened.connection.query_all_raw(opened.statement(text, values)).await?;
     rows.iter().map(|row| summary(row, 0).map_err(HistoryError::from)).collect()
 }
 
@@ -193,7 +148,7 @@ pub async fn bodies(
         );
         let service = chunk[0].series.service;
         let values = [service.into(), segment.sealed_batch.into()].into_iter().chain(times);
-        let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
+        let rows = opened.connection.query_all_raw(opened.statement(text, values)).await?;
         let mut found: HashMap<(i32, i64), &QueryResult> = HashMap::with_capacity(rows.len());
         for row in &rows {
             found.insert((row.try_get_by_index(0)?, row.try_get_by_index(1)?), row);
@@ -226,7 +181,7 @@ pub async fn services_after(
         opened.blocks
     );
     let values = [after.into(), segment.sealed_batch.into()];
-    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
+    let rows = opened.connection.query_all_raw(opened.statement(text, values)).await?;
     rows.iter().map(|row| row.try_get_by_index(0).map_err(HistoryError::from)).collect()
 }
 
@@ -246,7 +201,7 @@ pub async fn blocks_of(
         opened.blocks
     );
     let values = [first.into(), last.into(), segment.sealed_batch.into()];
-    let rows = opened.connection.query_all_raw(statement(opened, text, values)).await?;
+    let rows = opened.connection.query_all_raw(opened.statement(text, values)).await?;
     rows.iter()
         .map(|row| Ok((summary(row, 0)?, row.try_get_by_index(7)?)))
         .collect::<Result<_, DbErr>>()
@@ -263,11 +218,6 @@ pub fn damaged(summary: &BlockSummary, error: &BlockError) -> HistoryError {
 #[must_use]
 pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> HistoryError {
     HistoryError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
-}
-
-fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator<Item = Value>) -> Statement {
-    let backend: DbBackend = opened.connection.get_database_backend();
-    Statement::from_sql_and_values(backend, text, values)
 }
 
 /// Keys as parameters of a statement.

@@ -11,9 +11,10 @@ use crate::http::v1::services::settings::check_config::default_of;
 use crate::http::v1::services::settings::form::{FormSetting, form_settings};
 use crate::http::v1::services::view::check_type;
 use crate::model::check::CheckType;
+use crate::probe::catalogue::admission::{always_conditions, default_conditions};
 use crate::probe::catalogue::{
     CheckTypeDefinition, ConditionField, ConditionKind, ConfigField, ConfigFieldKind, IntervalBounds,
-    SubtypeRules, always_conditions, default_conditions,
+    SubtypeRules,
 };
 
 /// A check type.

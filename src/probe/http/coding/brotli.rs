@@ -6,7 +6,7 @@
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
-use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError, WINDOW_GAP_BYTES};
+use super::decoder::{ContentCoding, ContentDecoder, DecodeStep, DecodingError, WINDOW_GAP_BYTES};
 
 /// The first seven bits of a stream with a window that only the "large window" variant has.
 const LARGE_WINDOW: u8 = 0x11;

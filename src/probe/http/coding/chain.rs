@@ -4,10 +4,17 @@
 //! the thread can run and the deadline of this one is kept.
 
 use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
 
-use super::{ContentCoding, ContentDecoder, DecodedBody, DecodingError, WINDOW_GAP_BYTES, known};
+use super::brotli::BrotliDecoder;
+use super::decoder::{ContentCoding, ContentDecoder, DecodedBody, DecodingError, WINDOW_GAP_BYTES};
+use super::deflate::DeflateDecoder;
+use super::gzip::GzipDecoder;
+use super::zstd::ZstdDecoder;
 use crate::probe::http::bounded_buffer::append;
 
+/// Maximum number of nested codings, as in curl.
+const LAYERS_MAX: usize = 5;
 const BUFFER_BYTES: usize = 16 << 10;
 /// Coded and decoded bytes of all decoders between two yields: well below a millisecond of work.
 const WORK_BETWEEN_YIELDS: usize = 128 << 10;
@@ -41,7 +48,7 @@ struct DecoderLayer {
 impl DecoderLayer {
     fn new(coding: ContentCoding, max_bytes: usize) -> Result<Self, DecodingError> {
         let room_bytes = if coding.needs_window() { max_bytes } else { usize::MAX };
-        let decoder = coding.decoder(max_bytes)?;
+        let decoder = decoder(coding, max_bytes)?;
         Ok(Self { coding, decoder, waiting: Vec::new(), may_have_more: false, room_bytes })
     }
 
@@ -154,4 +161,24 @@ impl DecoderChain {
         self.is_cut |= part.len() > self.max_bytes - self.plain.len();
         append(&mut self.plain, part, self.max_bytes);
     }
+}
+
+/// Creates a decoder for a body of which at most `max_bytes` are read.
+fn decoder(coding: ContentCoding, max_bytes: usize) -> Result<Box<dyn ContentDecoder>, DecodingError> {
+    Ok(match coding {
+        ContentCoding::Gzip => Box::new(GzipDecoder::new()),
+        ContentCoding::Deflate => Box::new(DeflateDecoder::default()),
+        ContentCoding::Brotli => Box::new(BrotliDecoder::new(max_bytes)),
+        ContentCoding::Zstd => Box::new(ZstdDecoder::new(max_bytes)?),
+    })
+}
+
+/// Returns the codings to decode, outermost first: up to the first unknown one, none when there are too many.
+fn known(headers: &HeaderMap) -> Vec<ContentCoding> {
+    let values = headers.get_all(CONTENT_ENCODING).iter();
+    let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    let names = names.map(|name| name.trim().to_ascii_lowercase());
+    let names: Vec<_> = names.filter(|name| !name.is_empty() && name != "identity").collect();
+    let known: Vec<_> = names.iter().rev().map_while(|name| ContentCoding::named(name)).collect();
+    if known.len() > LAYERS_MAX { Vec::new() } else { known }
 }

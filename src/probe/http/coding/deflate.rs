@@ -5,7 +5,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
+use super::decoder::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 
 const BROKEN: DecodingError = ContentCoding::Deflate.broken();
 

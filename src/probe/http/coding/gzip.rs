@@ -5,8 +5,8 @@
 
 use flate2::Decompress;
 
+use super::decoder::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 use super::deflate::{DeflateDecoder, inflate};
-use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 
 const BROKEN: DecodingError = ContentCoding::Gzip.broken();
 const FIXED_BYTES: u16 = 10;

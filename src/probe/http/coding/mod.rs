@@ -6,69 +6,19 @@
 
 mod brotli;
 mod chain;
+mod decoder;
 mod deflate;
 mod gzip;
 mod zstd;
 
 use http::HeaderMap;
-use http::header::CONTENT_ENCODING;
 use tokio::sync::Semaphore;
 
 use crate::probe::http::bounded_buffer::append;
 
-use brotli::BrotliDecoder;
 use chain::DecoderChain;
-use deflate::DeflateDecoder;
-use gzip::GzipDecoder;
-use zstd::ZstdDecoder;
 
-/// Maximum number of nested codings, as in curl.
-const LAYERS_MAX: usize = 5;
-/// Difference between a brotli window and its power of two, in bytes.
-const WINDOW_GAP_BYTES: usize = 16;
-
-/// The reasons why a body cannot be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum DecodingError {
-    /// The data are invalid for the coding.
-    #[error("The body is not valid {coding}")]
-    Broken {
-        /// The name of the coding.
-        coding: &'static str,
-    },
-    /// The data demand more memory than the specification of the format allows.
-    #[error("The body is compressed with a window above {max_mebibytes} MiB")]
-    Window {
-        /// The largest supported window.
-        max_mebibytes: u32,
-    },
-}
-
-/// The progress of one step of a decoder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct DecodeStep {
-    /// Coded bytes read.
-    taken: usize,
-    /// Decoded bytes written.
-    given: usize,
-}
-
-trait ContentDecoder: Send {
-    /// Decodes some of `coded` into `room`. No progress in spite of input means that the data have ended: the rest is
-    /// ignored.
-    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, DecodingError>;
-
-    /// Returns true when the data may end here.
-    fn is_complete(&self) -> bool;
-}
-
-/// A decoded body, or the start of it.
-#[derive(Debug, Default)]
-pub(super) struct DecodedBody {
-    pub(super) bytes: Vec<u8>,
-    /// True when the body is longer.
-    pub(super) is_cut: bool,
-}
+pub(super) use decoder::{DecodedBody, DecodingError};
 
 /// Receives a body in chunks and decodes it. Codings with a window are decoded at the end, one body at a time:
 /// otherwise a slow server would block the windows for other checks.
@@ -111,61 +61,6 @@ impl BodyReader {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ContentCoding {
-    Gzip,
-    Deflate,
-    Brotli,
-    Zstd,
-}
-
-impl ContentCoding {
-    fn named(name: &str) -> Option<Self> {
-        match name {
-            "gzip" | "x-gzip" => Some(Self::Gzip),
-            "deflate" => Some(Self::Deflate),
-            "br" => Some(Self::Brotli),
-            "zstd" => Some(Self::Zstd),
-            _ => None,
-        }
-    }
-
-    /// The refusal of data that are invalid for this coding.
-    const fn broken(self) -> DecodingError {
-        let coding = match self {
-            Self::Gzip => "gzip",
-            Self::Deflate => "deflate",
-            Self::Brotli => "br",
-            Self::Zstd => "zstd",
-        };
-        DecodingError::Broken { coding }
-    }
-
-    const fn needs_window(self) -> bool {
-        matches!(self, Self::Brotli | Self::Zstd)
-    }
-
-    /// Creates a decoder for a body of which at most `max_bytes` are read.
-    fn decoder(self, max_bytes: usize) -> Result<Box<dyn ContentDecoder>, DecodingError> {
-        Ok(match self {
-            Self::Gzip => Box::new(GzipDecoder::new()),
-            Self::Deflate => Box::new(DeflateDecoder::default()),
-            Self::Brotli => Box::new(BrotliDecoder::new(max_bytes)),
-            Self::Zstd => Box::new(ZstdDecoder::new(max_bytes)?),
-        })
-    }
-}
-
-/// Returns the codings to decode, outermost first: up to the first unknown one, none when there are too many.
-fn known(headers: &HeaderMap) -> Vec<ContentCoding> {
-    let values = headers.get_all(CONTENT_ENCODING).iter();
-    let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    let names = names.map(|name| name.trim().to_ascii_lowercase());
-    let names: Vec<_> = names.filter(|name| !name.is_empty() && name != "identity").collect();
-    let known: Vec<_> = names.iter().rev().map_while(|name| ContentCoding::named(name)).collect();
-    if known.len() > LAYERS_MAX { Vec::new() } else { known }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -173,8 +68,10 @@ mod tests {
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use http::HeaderValue;
+    use http::header::CONTENT_ENCODING;
     use rstest::rstest;
 
+    use super::decoder::WINDOW_GAP_BYTES;
     use super::*;
 
     const LIMIT: usize = 1000;

@@ -7,7 +7,7 @@
 
 use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
 
-use super::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
+use super::decoder::{ContentCoding, ContentDecoder, DecodeStep, DecodingError};
 
 const BROKEN: DecodingError = ContentCoding::Zstd.broken();
 

@@ -2,9 +2,9 @@
 //!
 //! Opening a body verifies its checksum and finds its columns; nothing is decoded yet.
 
+use super::error::{BlockError, MAX_CHECKS};
 use super::prediction::ColumnPrediction;
 use super::wire::ByteReader;
-use super::{BlockError, MAX_CHECKS};
 use crate::model::varint;
 
 /// Only this version is known.

@@ -15,9 +15,10 @@ use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 
+use super::error::{BlockError, MAX_CHECKS};
+use super::integer::{ColumnInteger, narrow};
 use super::packed::{self, BitPacking};
 use super::wire::ByteReader;
-use super::{BlockError, MAX_CHECKS};
 use crate::model::varint;
 
 const CONSTANT: u8 = 1;
@@ -74,49 +75,6 @@ pub(super) fn read<T: ColumnInteger>(bytes: &[u8], count: usize) -> Result<Vec<T
         PCO_64 => T::from_wide(read_pco(reader.rest(), count)?),
         _ => Err(BlockError::Malformed("an unknown codec")),
     }
-}
-
-/// A number that a column is read into.
-pub(super) trait ColumnInteger: Copy + Default + TryFrom<u64> + Into<u64> {
-    /// The low bits of a number that is known to fit.
-    fn low(value: u64) -> Self;
-    /// A column of small numbers.
-    fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError>;
-    /// A column of numbers, all of which must fit.
-    fn from_wide(values: Vec<u64>) -> Result<Vec<Self>, BlockError>;
-}
-
-impl ColumnInteger for u32 {
-    fn low(value: u64) -> Self {
-        let [a, b, c, d, ..] = value.to_le_bytes();
-        Self::from_le_bytes([a, b, c, d])
-    }
-
-    fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError> {
-        Ok(values)
-    }
-
-    fn from_wide(_values: Vec<u64>) -> Result<Vec<Self>, BlockError> {
-        Err(BlockError::Malformed("a number is too large"))
-    }
-}
-
-impl ColumnInteger for u64 {
-    fn low(value: u64) -> Self {
-        value
-    }
-
-    fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError> {
-        Ok(values.into_iter().map(Self::from).collect())
-    }
-
-    fn from_wide(values: Vec<u64>) -> Result<Vec<Self>, BlockError> {
-        Ok(values)
-    }
-}
-
-pub(super) fn narrow<T: ColumnInteger>(value: u64) -> Result<T, BlockError> {
-    T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
 }
 
 /// Tries another codec on the bytes from `start` on. `write` returns whether it could encode them.

@@ -3,11 +3,12 @@
 
 use std::num::NonZeroU32;
 
-use super::body::BlockColumn;
+use super::body::{BlockBody, BlockColumn};
+use super::error::BlockError;
 use super::kind::{EntryKind, PHASES};
 use super::prediction::{ColumnPrediction, SignedColumn};
-use super::read::BlockSkeleton;
-use super::{BlockBody, BlockError, texts};
+use super::skeleton::BlockSkeleton;
+use super::texts;
 use crate::model::check::{CheckFailure, Measurement, PhaseTimings};
 
 /// The columns in which the requested checks have values. A refused check has no phases, and a healthy one no text:

@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 
+use super::entry::CheckEntry;
+use super::error::BlockError;
 use super::wire::ByteReader;
-use super::{BlockError, CheckEntry};
 use crate::model::check::{CheckStatus, ErrorCode, PhaseTimings};
 use crate::model::service::ProbeRole;
 use crate::model::varint;

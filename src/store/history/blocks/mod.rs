@@ -23,11 +23,14 @@ mod body;
 mod column;
 mod details;
 mod entry;
+mod error;
+mod integer;
 mod kind;
 mod packed;
 mod prediction;
 mod read;
 mod seal;
+mod skeleton;
 mod texts;
 mod wire;
 
@@ -36,12 +39,10 @@ mod tests;
 
 pub use body::BlockBody;
 pub use entry::CheckEntry;
+pub use error::{BlockError, MAX_CHECKS};
 pub use read::BlockFilter;
 
 use crate::clock::Timestamp;
-
-/// Maximum number of checks of one block. Bounds the memory that a reader allocates for a damaged count.
-pub const MAX_CHECKS: usize = 8_192;
 
 /// Checks of one series, sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,18 +67,4 @@ impl CheckBlock {
     pub const fn checks(&self) -> u32 {
         self.up + self.degraded + self.down
     }
-}
-
-/// A body cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BlockError {
-    /// Written by a newer version, or not a block at all.
-    #[error("unknown block version {0}")]
-    Version(u8),
-    /// The checksum does not fit: bytes were changed or lost.
-    #[error("the block's checksum does not fit")]
-    Checksum,
-    /// The checksum fits, but the content makes no sense.
-    #[error("the block is malformed: {0}")]
-    Malformed(&'static str),
 }

@@ -6,8 +6,8 @@
 //! packed = least | width u8 | exceptions | (distance, high bits)… | low bits of every number above the least
 //! ```
 
-use super::BlockError;
-use super::column::{ColumnInteger, narrow};
+use super::error::BlockError;
+use super::integer::{ColumnInteger, narrow};
 use super::wire::ByteReader;
 use crate::model::varint;
 

@@ -1,6 +1,6 @@
 //! The prediction of the columns of a block by each other, chosen by the values of its checks.
 
-use super::BlockError;
+use super::error::BlockError;
 use super::kind::PHASES;
 use crate::model::varint;
 

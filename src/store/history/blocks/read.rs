@@ -2,13 +2,11 @@
 //!
 //! The cheap columns come first (times and kinds); the others are decoded only if a check matches.
 
-use std::ops::Range;
-
-use super::body::BlockColumn;
+use super::body::{BlockBody, BlockColumn};
 use super::details::{ColumnNeeds, DetailColumns, at, take};
-use super::kind::{self, EntryKind};
-use super::prediction::SignedColumn;
-use super::{BlockBody, BlockError, CheckEntry, column};
+use super::entry::CheckEntry;
+use super::error::BlockError;
+use super::skeleton::{EntryTimes, KindRun};
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::CheckSample;
@@ -108,105 +106,5 @@ impl BlockBody<'_> {
             checked_at: times.checked,
         };
         Ok(skeleton.times.iter().zip(&skeleton.of_check).map(vote).collect())
-    }
-
-    fn skeleton(&self) -> Result<BlockSkeleton, BlockError> {
-        let kinds = kind::read(self.column(BlockColumn::Kinds), self.checks())?;
-        let of_check: Vec<u32> = column::read(self.column(BlockColumn::KindOfCheck), self.checks())?;
-        let mut counts = vec![0; kinds.len()];
-        for number in &of_check {
-            let count = counts.get_mut(*number as usize);
-            *count.ok_or(BlockError::Malformed("a check of no kind"))? += 1;
-        }
-        Ok(BlockSkeleton { times: self.times()?, kinds, of_check, counts })
-    }
-
-    fn times(&self) -> Result<Vec<EntryTimes>, BlockError> {
-        let gaps = self.checks().saturating_sub(1);
-        let deviations: Vec<u64> = column::read(self.column(BlockColumn::Deviation), gaps)?;
-        let lateness: Vec<u64> = column::read(self.column(BlockColumn::Lateness), self.checks())?;
-        let mut scheduled = self.head.first_scheduled;
-        let mut deviations = deviations.into_iter();
-        let times = lateness.into_iter().map(|late| {
-            let checked = scheduled.wrapping_add(self.head.prediction.restore(SignedColumn::Lateness, late));
-            let times =
-                EntryTimes { scheduled: Timestamp::from_ms(scheduled), checked: Timestamp::from_ms(checked) };
-            if let Some(deviation) = deviations.next() {
-                let deviation = self.head.prediction.restore(SignedColumn::Deviation, deviation);
-                scheduled = scheduled.wrapping_add(self.head.interval).wrapping_add(deviation);
-            }
-            times
-        });
-        Ok(times.collect())
-    }
-
-    pub(super) fn response(&self, stored: u32, total: u32) -> u32 {
-        if self.head.prediction.raw_response {
-            stored
-        } else {
-            self.sum(SignedColumn::Response, stored, total)
-        }
-    }
-
-    /// `base` plus a stored difference.
-    pub(super) fn sum(&self, column: SignedColumn, stored: u32, base: u32) -> u32 {
-        base.wrapping_add(low_bits(self.head.prediction.restore(column, u64::from(stored))))
-    }
-}
-
-/// A difference of two 32-bit numbers, modulo 2^32.
-fn low_bits(difference: i64) -> u32 {
-    let [a, b, c, d, ..] = difference.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
-}
-
-#[derive(Clone, Copy)]
-struct EntryTimes {
-    scheduled: Timestamp,
-    checked: Timestamp,
-}
-
-/// The times and kinds of all checks: everything but their details.
-pub(super) struct BlockSkeleton {
-    times: Vec<EntryTimes>,
-    pub(super) kinds: Vec<EntryKind>,
-    pub(super) of_check: Vec<u32>,
-    /// Checks of each kind.
-    counts: Vec<usize>,
-}
-
-/// Successive checks of one kind.
-#[derive(Clone, Copy)]
-struct KindRun {
-    kind: usize,
-    start: usize,
-    length: usize,
-}
-
-impl KindRun {
-    const fn checks(self) -> Range<usize> {
-        self.start..self.start + self.length
-    }
-}
-
-impl BlockSkeleton {
-    fn runs(&self) -> impl Iterator<Item = KindRun> {
-        let mut start = 0;
-        self.of_check.chunk_by(PartialEq::eq).map(move |run| {
-            let kind = run.first().map_or(0, |kind| *kind as usize);
-            let run = KindRun { kind, start, length: run.len() };
-            start += run.length;
-            run
-        })
-    }
-
-    /// A column that only checks of some kinds have.
-    pub(super) fn read(
-        &self,
-        bytes: &[u8],
-        has: impl Fn(&EntryKind) -> bool,
-    ) -> Result<Vec<u32>, BlockError> {
-        let having = self.kinds.iter().zip(&self.counts).filter(|(kind, _)| has(kind));
-        column::read(bytes, having.map(|(_, count)| count).sum())
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::BlockError;
+use super::error::BlockError;
 use super::wire::ByteReader;
 use crate::model::varint;
 

@@ -1,6 +1,6 @@
 //! A reader of bytes and numbers that never runs past the end.
 
-use super::BlockError;
+use super::error::BlockError;
 use crate::model::varint;
 
 /// Reads from the front of a slice.

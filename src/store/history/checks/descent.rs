@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use super::CheckQuery;
+use super::query::CheckQuery;
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;

@@ -6,7 +6,7 @@ use crate::model::service::ServiceKey;
 use crate::store::error::HistoryError;
 use crate::store::history::blocks::CheckBlock;
 use crate::store::history::insert::{chunks, insert_text};
-use crate::store::history::sealed::{BatchKey, CheckSeries, SegmentContents, statement};
+use crate::store::history::sealed::contents::{BatchKey, CheckSeries, SegmentContents};
 use crate::store::history::segments::storage::SegmentConnection;
 
 const BLOCK_COLUMNS: &str =
@@ -77,7 +77,7 @@ pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), 
             ),
             _ => format!("DELETE FROM {table} WHERE batch > $1"),
         };
-        opened.connection.execute_raw(statement(opened, text, [sealed_batch.into()])).await?;
+        opened.connection.execute_raw(opened.statement(text, [sealed_batch.into()])).await?;
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), 
 pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
         let text = format!("DELETE FROM {table} WHERE service_id = $1");
-        opened.connection.execute_raw(statement(opened, text, [service.into()])).await?;
+        opened.connection.execute_raw(opened.statement(text, [service.into()])).await?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteAutoVacuum, SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement};
+use sea_orm::{ConnectOptions, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement, Value};
 use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::SegmentMigrator;
 
@@ -69,6 +69,18 @@ pub struct SegmentConnection {
     pub blocks: String,
     /// Name of the table of rollups.
     pub rollups: String,
+}
+
+impl SegmentConnection {
+    /// A statement for the segment's database.
+    pub(in crate::store::history) fn statement(
+        &self,
+        text: String,
+        values: impl IntoIterator<Item = Value>,
+    ) -> Statement {
+        let backend: DbBackend = self.connection.get_database_backend();
+        Statement::from_sql_and_values(backend, text, values)
+    }
 }
 
 /// A segment to read, with its connection. Those that are read together have the same one.

@@ -11,10 +11,9 @@ use crate::http::kit::fields::{BodyFields, ErrorCollector};
 use crate::http::kit::rule::FieldRule;
 use crate::model::check::CheckStatus;
 use crate::model::vault::ServiceVault;
-use crate::probe::catalogue::{
-    CheckTypeDefinition, ConditionField, ConditionKind, default_conditions, field_of, value_fits,
-};
-use crate::probe::condition::Operator;
+use crate::probe::catalogue::admission::{default_conditions, field_of, value_fits};
+use crate::probe::catalogue::{CheckTypeDefinition, ConditionField, ConditionKind};
+use crate::probe::operator::Operator;
 
 const MAX_CONDITIONS: usize = 20;
 const KEYS: [&str; 4] = ["field", "operator", "value", "status"];

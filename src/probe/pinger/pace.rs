@@ -16,7 +16,7 @@ const BURST_US: u64 = 5_000;
 
 /// The rate at which packets may leave.
 #[derive(Debug)]
-pub(super) struct PacketPacer {
+pub(in crate::probe) struct PacketPacer {
     born: Instant,
     /// The moment at which the next packet would leave at full rate, in microseconds after `born`.
     next_us: AtomicU64,
@@ -28,7 +28,7 @@ impl PacketPacer {
     }
 
     /// Waits until one more packet may leave.
-    pub(super) async fn wait(&self) {
+    pub(in crate::probe) async fn wait(&self) {
         let now_us = u64::try_from(self.born.elapsed().as_micros()).unwrap_or(u64::MAX);
         let claim = |next_us: u64| Some(next_us.max(now_us) + INTERVAL_US);
         // The closure always has a value, so both arms hold the previous one.

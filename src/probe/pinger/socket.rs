@@ -26,7 +26,7 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 const REPLY_MAX_BYTES: usize = 256;
 
 #[derive(Debug)]
-pub(super) struct IcmpSocket {
+pub(in crate::probe) struct IcmpSocket {
     socket: UdpSocket,
     family: AddressFamily,
     /// Raw or datagram: it determines the format of received packets.
@@ -47,14 +47,15 @@ struct PendingEcho {
 
 /// The expected reply to one request; dropping it ends the expectation.
 #[derive(Debug)]
-pub(super) struct ExpectedReply<'a> {
+pub(in crate::probe) struct ExpectedReply<'a> {
     socket: &'a IcmpSocket,
     token: u64,
     round_trip: oneshot::Receiver<Duration>,
 }
 
-/// Returns true if this process may open a raw socket or a ping socket.
-pub(super) fn is_permitted() -> bool {
+/// Returns true if this process may send pings: open a raw socket or a ping socket.
+#[must_use]
+pub fn is_permitted() -> bool {
     let open = |kind| Socket::new(Domain::IPV4, kind, Some(Protocol::ICMPV4)).is_ok();
     open(Type::RAW) || open(Type::DGRAM)
 }
@@ -100,7 +101,7 @@ impl IcmpSocket {
     }
 
     /// Sends an echo request; the port of `to` is 0. Waits only while the socket's send buffer is full.
-    pub(super) async fn send(&self, to: SocketAddr) -> io::Result<ExpectedReply<'_>> {
+    pub(in crate::probe) async fn send(&self, to: SocketAddr) -> io::Result<ExpectedReply<'_>> {
         let echo = EchoIdentity {
             identifier: self.identifier,
             sequence: PingSequence(self.sequence.fetch_add(1, Ordering::Relaxed)),
@@ -145,7 +146,7 @@ impl IcmpSocket {
 
 impl ExpectedReply<'_> {
     /// Returns the round trip; waits for the reply without a timeout.
-    pub(super) async fn round_trip(&mut self) -> Duration {
+    pub(in crate::probe) async fn round_trip(&mut self) -> Duration {
         match (&mut self.round_trip).await {
             Ok(round_trip) => round_trip,
             // Only the socket holds the sender, and drops it after sending.

@@ -4,17 +4,24 @@
 //! So a reply wakes a task of the thread that received it: no reader thread, no wake-up across threads, and the
 //! socket filter keeps the other runtimes' replies out. Pacing is for the location as a whole.
 
+mod echo;
+mod pace;
+mod socket;
+
 use std::collections::HashMap;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::{Handle, Id};
 use tokio::task::AbortHandle;
 
-use super::echo::AddressFamily;
-use super::pace::PacketPacer;
-use super::socket::IcmpSocket;
+use pace::PacketPacer;
+use socket::IcmpSocket;
+
+pub(super) use echo::AddressFamily;
+pub(super) use socket::ExpectedReply;
+pub use socket::is_permitted;
 
 /// The ICMP sockets of one location.
 #[derive(Debug)]
@@ -69,4 +76,15 @@ impl Drop for Pinger {
             open.listener.abort();
         }
     }
+}
+
+/// Sends one echo request and waits for the reply to it, without a timeout. The port of `to` is 0.
+///
+/// # Errors
+/// An error of the operating system; echo requests may not be permitted.
+pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
+    let family = if to.is_ipv4() { AddressFamily::V4 } else { AddressFamily::V6 };
+    let socket = pinger.socket(family)?;
+    let _ = socket.send(to).await?.round_trip().await;
+    Ok(())
 }

@@ -20,7 +20,7 @@ const TOKEN_END: usize = HEADER_BYTES + 8;
 
 /// The address families, which differ in ICMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum AddressFamily {
+pub(in crate::probe) enum AddressFamily {
     V4,
     V6,
 }
