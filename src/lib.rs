@@ -15,7 +15,7 @@
 //! 3. tools: [`probe`], one check, once, over [`egress`], the gate of every outbound connection; [`stats`], uptime and
 //!    percentiles; [`store`], rows by sea-orm; [`texts`], sentences for people
 //! 2. rules: [`model`], all decisions, without IO; [`supervise`], the one way to start an actor or a task
-//! 1. ground: [`clock`], [`id`], [`config`], [`telemetry`]
+//! 1. ground: [`clock`], [`id`], [`config`], [`telemetry`]; [`representation`], content as it is sent to many clients
 //!
 //! `ARCHITECTURE.md` says where things are and what must stay true, `docs/glossary.md` what the words mean.
 
@@ -53,6 +53,7 @@ pub mod probe;
 pub mod readiness;
 pub mod record;
 pub mod remote;
+pub mod representation;
 pub mod service_router;
 pub mod sla_reports;
 pub mod stats;

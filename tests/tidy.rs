@@ -22,7 +22,7 @@ use source::Source;
 
 /// The floors from the ground up. A module uses only floors below its own.
 const FLOORS: [&[&str]; 8] = [
-    &["clock", "id", "config", "telemetry"],
+    &["clock", "id", "config", "telemetry", "representation"],
     &["model", "supervise"],
     &["egress", "probe", "stats", "store", "texts"],
     &["engine", "lifecycle", "service_router", "readiness"],
@@ -52,7 +52,7 @@ const FORBIDDEN: [(&str, &str, &str); 2] = [
 
 /// Crates that belong to one module; a trailing `*` matches any ending.
 const HOMES: [(&[&str], &[&str]); 5] = [
-    (&["actix_web"], &["http", "pages"]),
+    (&["actix_web"], &["http", "pages", "representation"]),
     (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "remote", "agent", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
     (&["async_nats", "nkeys", "rcgen"], &["bus"]),

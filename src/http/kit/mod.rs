@@ -5,7 +5,6 @@
 
 pub mod bad_request;
 pub mod body;
-pub mod compressed;
 pub mod error;
 pub mod event_stream;
 pub mod field;

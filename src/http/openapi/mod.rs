@@ -21,8 +21,8 @@ use utoipa::openapi::{Components, InfoBuilder, LicenseBuilder, OpenApi, OpenApiB
 
 use crate::config::Config;
 use crate::http::gate::route::{HttpVerb, RouteSummary, RouteTable};
-use crate::http::kit::compressed::CompressibleBody;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation};
+use crate::representation::Representation;
 
 /// The paths outside `/v1`.
 pub(super) const OUTSIDE: [&str; 9] = [
@@ -50,9 +50,9 @@ const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
 /// The API description, rendered as JSON and HTML.
 pub struct ApiDescription {
     /// The document as JSON.
-    pub json: CompressibleBody,
+    pub json: Representation,
     /// The document as an HTML page.
-    pub page: CompressibleBody,
+    pub page: Representation,
     /// Content security policy of the page, which allows only its style.
     pub policy: String,
 }
@@ -63,8 +63,8 @@ impl ApiDescription {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;
         Ok(Self {
-            json: CompressibleBody::new(value.to_string()),
-            page: CompressibleBody::new(page),
+            json: Representation::new(value.to_string()),
+            page: Representation::new(page),
             policy: page::content_security_policy(),
         })
     }

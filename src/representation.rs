@@ -1,0 +1,160 @@
+//! Representations (RFC 9110, section 3.2) that are sent to many clients: made once, with a strong entity tag, compressed
+//! once for each content coding that a client asks for.
+
+mod coding;
+
+use std::sync::OnceLock;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_ENCODING, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use crate::representation::coding::{CODINGS, ResponseCoding, preferred};
+
+/// Bytes of the hash in an entity tag: 16 hexadecimal digits.
+const TAG_BYTES: usize = 8;
+/// Below this length in bytes compressing saves nothing.
+const SHORTEST: usize = 512;
+
+/// Content with its entity tag and its compressed forms.
+#[derive(Debug)]
+pub struct Representation {
+    plain: Bytes,
+    /// Hash of the content and of what it depends on, in hexadecimal digits.
+    revision: String,
+    /// One for each of [`CODINGS`], made on first use; `None` if compression failed.
+    coded: [OnceLock<Option<Bytes>>; CODINGS.len()],
+}
+
+impl Representation {
+    /// Content that is not compressed yet.
+    #[must_use]
+    pub fn new(plain: impl Into<Bytes>) -> Self {
+        let plain = plain.into();
+        let revision = hash(&plain);
+        Self { plain, revision, coded: Default::default() }
+    }
+
+    /// Returns the content without compression.
+    #[must_use]
+    pub const fn plain(&self) -> &Bytes {
+        &self.plain
+    }
+
+    /// Returns 16 hexadecimal digits that change with the content.
+    #[must_use]
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// The response to a request with these headers: 304 without a body if the client has the content already.
+    /// `response` has the status and the headers that 200 and 304 share.
+    pub fn answer(&self, mut response: HttpResponseBuilder, request: &HeaderMap) -> HttpResponse {
+        let selected = preferred(request).and_then(|coding| Some((coding, self.coded(coding)?)));
+        response.insert_header((ETAG, self.tag(selected.as_ref().map(|(coding, _)| *coding))));
+        let mut response = match selected {
+            _ if self.is_known_to(request) => response.status(StatusCode::NOT_MODIFIED).finish(),
+            Some((coding, body)) => response.insert_header((CONTENT_ENCODING, coding.name())).body(body),
+            None => response.body(self.plain.clone()),
+        };
+        vary_by_coding(response.headers_mut());
+        response
+    }
+
+    fn coded(&self, coding: ResponseCoding) -> Option<Bytes> {
+        if self.plain.len() < SHORTEST {
+            return None;
+        }
+        self.coded[coding as usize].get_or_init(|| coding.compress(&self.plain)).clone()
+    }
+
+    /// Strong: each content coding is a representation of its own (RFC 9110, section 8.8.3.3).
+    fn tag(&self, coding: Option<ResponseCoding>) -> String {
+        coding.map_or_else(
+            || format!("\"{}\"", self.revision),
+            |coding| format!("\"{}-{}\"", self.revision, coding.name()),
+        )
+    }
+
+    /// Returns true if `If-None-Match` names this content in any coding (RFC 9110, section 13.1.2).
+    fn is_known_to(&self, request: &HeaderMap) -> bool {
+        let lines = request.get_all(IF_NONE_MATCH).filter_map(|line| line.to_str().ok());
+        let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);
+        tags.any(|tag| {
+            let opaque = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
+            let revision = opaque.split_once('-').map_or(opaque, |(revision, _)| revision);
+            tag == "*" || revision == self.revision
+        })
+    }
+}
+
+/// Adds the negotiation of the coding to what the response depends on.
+fn vary_by_coding(headers: &mut HeaderMap) {
+    let earlier = headers.get(VARY).and_then(|earlier| earlier.to_str().ok());
+    let varies = earlier.map(|earlier| format!("{earlier}, Accept-Encoding"));
+    let varies = varies.and_then(|varies| HeaderValue::from_str(&varies).ok());
+    headers.insert(VARY, varies.unwrap_or_else(|| HeaderValue::from_static("Accept-Encoding")));
+}
+
+/// 16 hexadecimal digits that name this content.
+#[must_use]
+pub fn hash(content: &[u8]) -> String {
+    let digest = Sha256::digest(content);
+    digest.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+    use actix_web::http::header::{ACCEPT_ENCODING, HeaderName};
+    use rstest::rstest;
+
+    use super::*;
+
+    fn headers(lines: &[(HeaderName, &'static str)]) -> HeaderMap {
+        lines.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[tokio::test]
+    async fn short_content_is_sent_as_it_is() {
+        let response =
+            Representation::new("short").answer(HttpResponse::Ok(), &headers(&[(ACCEPT_ENCODING, "gzip")]));
+        assert!(!response.headers().contains_key(CONTENT_ENCODING));
+        assert_eq!(to_bytes(response.into_body()).await.unwrap(), "short");
+    }
+
+    #[rstest]
+    #[case("gzip", Some("gzip"))]
+    #[case("gzip, deflate, br, zstd", Some("br"))]
+    #[case("gzip, zstd", Some("zstd"))]
+    #[case("br;q=0, identity", None)]
+    #[tokio::test]
+    async fn each_coding_has_a_tag_of_its_own(#[case] accepted: &'static str, #[case] coding: Option<&str>) {
+        let content = Representation::new("the same again and again; ".repeat(500));
+        let response = content.answer(HttpResponse::Ok(), &headers(&[(ACCEPT_ENCODING, accepted)]));
+        let header = |name: HeaderName| response.headers().get(name).map(|value| value.to_str().unwrap());
+        assert_eq!(header(CONTENT_ENCODING), coding);
+        let ending = coding.map(|coding| format!("-{coding}")).unwrap_or_default();
+        assert_eq!(header(ETAG), Some(&*format!("\"{}{ending}\"", content.revision())));
+        assert_eq!(header(VARY), Some("Accept-Encoding"));
+    }
+
+    #[rstest]
+    #[case("\"REVISION\"", 304)]
+    #[case("W/\"REVISION-gzip\"", 304)]
+    #[case("\"other\", \"REVISION-br\"", 304)]
+    #[case("*", 304)]
+    #[case("\"other\"", 200)]
+    #[case("", 200)]
+    fn known_content_is_not_sent_again(#[case] tags: &str, #[case] status: u16) {
+        let content = Representation::new("content");
+        let mut request = HeaderMap::new();
+        let tags = tags.replace("REVISION", content.revision());
+        request.insert(IF_NONE_MATCH, HeaderValue::from_str(&tags).unwrap());
+        let response = content.answer(HttpResponse::Ok(), &request);
+        assert_eq!(response.status().as_u16(), status);
+        assert!(response.headers().contains_key(ETAG));
+    }
+}
