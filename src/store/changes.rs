@@ -1,5 +1,5 @@
-//! Tracks the commits that change the data shown of services, so that a reader can check whether cached data is
-//! current.
+//! Tracks the commits that change the data shown of services and on status pages, so that a reader can check whether
+//! cached data is current.
 //!
 //! A reader takes a [`CommitStamp`], reads, and caches the data with the stamp and the [`ChangeScope`]s that it belongs
 //! to. It is current until a commit that concerns one of them is marked, which happens before the commit is acknowledged. A
@@ -21,6 +21,27 @@ const TABLES: [&str; 8] = [
     "service_tag",
     "tag",
 ];
+/// The tables with the data shown on status pages.
+const PAGE_TABLES: [&str; 18] = [
+    "asset",
+    "component",
+    "custom_domain",
+    "incident",
+    "incident_service",
+    "incident_statuspage",
+    "incident_update",
+    "maintenance",
+    "maintenance_service",
+    "maintenance_statuspage",
+    "maintenance_update",
+    "organisation",
+    "outage",
+    "service",
+    "service_dependency",
+    "service_tag",
+    "statuspage",
+    "tag",
+];
 /// Numbers that scopes share: two scopes with one number are only read more often than they would have to be.
 const SLOTS: usize = 4_096;
 
@@ -40,8 +61,10 @@ pub struct CommitStamp(u64);
 /// The writes of a transaction to the tables, and the scopes that they concern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WriteSet {
-    /// It has written one of the tables.
+    /// It has written one of [`TABLES`].
     has_written: bool,
+    /// It has written one of [`PAGE_TABLES`].
+    has_written_pages: bool,
     /// True once it has written to any table.
     is_writing: bool,
     concerns: Vec<ChangeScope>,
@@ -52,7 +75,10 @@ impl WriteSet {
     pub(super) fn note(&mut self, sql: &str) {
         let table = table_written(sql);
         self.is_writing |= table.is_some();
-        self.has_written |= table.is_some_and(|table| TABLES.contains(&table) || table.is_empty());
+        let is_one_of =
+            |tables: &[&str]| table.is_some_and(|table| tables.contains(&table) || table.is_empty());
+        self.has_written |= is_one_of(&TABLES);
+        self.has_written_pages |= is_one_of(&PAGE_TABLES);
     }
 
     /// Returns true if a statement was noted that writes.
@@ -79,6 +105,8 @@ pub struct CommitTracker {
     commits: AtomicU64,
     /// The last commit that concerned all scopes.
     everybody: AtomicU64,
+    /// The last commit that concerned status pages.
+    pages: AtomicU64,
     /// The last commit that concerned a scope of this number.
     slots: Box<[AtomicU64]>,
 }
@@ -86,7 +114,7 @@ pub struct CommitTracker {
 impl Default for CommitTracker {
     fn default() -> Self {
         let slots = (0..SLOTS).map(|_| AtomicU64::new(0)).collect();
-        Self { commits: AtomicU64::new(0), everybody: AtomicU64::new(0), slots }
+        Self { commits: AtomicU64::new(0), everybody: AtomicU64::new(0), pages: AtomicU64::new(0), slots }
     }
 }
 
@@ -105,26 +133,38 @@ impl CommitTracker {
             && scopes.iter().all(|scope| changed_at(scope) <= stamp.0)
     }
 
+    /// Returns true if no commit has changed what status pages show since the stamp was taken.
+    #[must_use]
+    pub fn are_pages_current(&self, stamp: CommitStamp) -> bool {
+        self.pages.load(Ordering::Acquire) <= stamp.0
+    }
+
     /// Marks the writes of a commit. The number is taken when the commit is visible, so that a reader of the earlier
     /// data has an older stamp.
     pub(super) fn mark(&self, written: &WriteSet) {
+        if !written.has_written && !written.has_written_pages {
+            return;
+        }
+        let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
+        if written.has_written_pages {
+            self.pages.fetch_max(number, Ordering::AcqRel);
+        }
         if !written.has_written {
             return;
         }
         if written.concerns.is_empty() {
-            self.mark_all();
-            return;
+            self.everybody.fetch_max(number, Ordering::AcqRel);
         }
-        let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
         for scope in &written.concerns {
             self.slots[slot(scope)].fetch_max(number, Ordering::AcqRel);
         }
     }
 
     /// Marks everything: for a commit with an unknown outcome.
-    pub(super) fn mark_all(&self) {
+    pub fn mark_all(&self) {
         let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
         self.everybody.fetch_max(number, Ordering::AcqRel);
+        self.pages.fetch_max(number, Ordering::AcqRel);
     }
 }
 
@@ -210,11 +250,30 @@ mod tests {
         assert!(changes.is_current(changes.stamp(), &OURS), "what is read from now on");
     }
 
+    /// A write of a table, and whether cached pages stay current.
+    #[rstest]
+    #[case("UPDATE incident_update SET message = ''", &[], false)]
+    #[case("UPDATE service SET name = ''", &[ChangeScope::Service(8)], false)]
+    #[case("UPDATE heartbeat SET last_ping_at = 1", &[], true)]
+    #[case("UPDATE token SET name = ''", &[], true)]
+    #[case("SELECT 1", &[], true)]
+    fn cached_pages_are_current_until_a_write_concerns_pages(
+        #[case] sql: &str,
+        #[case] concerns: &[ChangeScope],
+        #[case] current: bool,
+    ) {
+        let changes = CommitTracker::default();
+        let before = changes.stamp();
+        changes.mark(&written(sql, concerns));
+        assert_eq!(changes.are_pages_current(before), current);
+        assert!(changes.are_pages_current(changes.stamp()), "what is read from now on");
+    }
+
     #[test]
     fn a_commit_of_unknown_outcome_invalidates_everything() {
         let changes = CommitTracker::default();
         let before = changes.stamp();
         changes.mark_all();
-        assert!(!changes.is_current(before, &OURS));
+        assert!(!changes.is_current(before, &OURS) && !changes.are_pages_current(before));
     }
 }

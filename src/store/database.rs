@@ -146,7 +146,7 @@ impl<E: From<DbErr>> Database<E> {
         self.require_in_place()?;
         Ok(match &self.writer_lock {
             Some(writer_lock) => Transaction::shared(self.writer.inner(), writer_lock, self.patience).await?,
-            None => Transaction::alone(&self.writer).await?,
+            None => Transaction::alone(&self.writer, &self.changes).await?,
         })
     }
 
@@ -156,6 +156,12 @@ impl<E: From<DbErr>> Database<E> {
     #[must_use]
     pub fn changes(&self) -> Option<&CommitTracker> {
         self.writer_lock.as_ref().map(|_| &*self.changes)
+    }
+
+    /// Returns the tracker of the commits of this process alone: other processes may write as well.
+    #[must_use]
+    pub fn own_changes(&self) -> &CommitTracker {
+        &self.changes
     }
 
     /// Returns the disk of an embedded database, if it refused the last write for lack of space.

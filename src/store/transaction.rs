@@ -29,6 +29,8 @@ pub struct Transaction<E = MainError> {
     inner: Option<OpenTransaction>,
     slot: Option<WriterSlot>,
     written: std::sync::Mutex<WriteSet>,
+    /// Its commit is marked here; that of a shared transaction by its group.
+    changes: Option<Arc<CommitTracker>>,
     error: PhantomData<fn() -> E>,
 }
 
@@ -182,13 +184,18 @@ async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 impl<E> Transaction<E> {
-    fn new(inner: Option<OpenTransaction>, slot: Option<WriterSlot>) -> Self {
-        Self { inner, slot, written: std::sync::Mutex::default(), error: PhantomData }
+    fn new(
+        inner: Option<OpenTransaction>,
+        slot: Option<WriterSlot>,
+        changes: Option<Arc<CommitTracker>>,
+    ) -> Self {
+        Self { inner, slot, written: std::sync::Mutex::default(), changes, error: PhantomData }
     }
 
     /// A transaction of the server's own.
-    pub(super) async fn alone(writer: &Reader) -> Result<Self, DbErr> {
-        Ok(Self::new(Some(OpenTransaction::begin_postgres(writer).await?), None))
+    pub(super) async fn alone(writer: &Reader, changes: &Arc<CommitTracker>) -> Result<Self, DbErr> {
+        let inner = OpenTransaction::begin_postgres(writer).await?;
+        Ok(Self::new(Some(inner), None, Some(Arc::clone(changes))))
     }
 
     /// A transaction that shares its commit with concurrent ones. Waits at most `patience` for its turn.
@@ -204,7 +211,7 @@ impl<E> Transaction<E> {
             guard = end_closed(guard).await?;
         }
         // It takes its writer slot before it joins: if given up meanwhile, it ends the transaction that it has opened.
-        let mut transaction = Self::new(None, Some(WriterSlot { writer_lock, guard }));
+        let mut transaction = Self::new(None, Some(WriterSlot { writer_lock, guard }), None);
         if let Some(slot) = &mut transaction.slot {
             transaction.inner = Some(OpenTransaction::Sqlite(slot.guard.join(writer).await?));
         }
@@ -254,6 +261,14 @@ impl<E> Transaction<E> {
     async fn try_commit(mut self) -> Result<(), DbErr> {
         let Some(inner) = self.inner.take() else { return Ok(()) };
         let written = self.with_written(std::mem::take);
+        if let Some(changes) = self.changes.take() {
+            let committed = inner.commit().await;
+            match &committed {
+                Ok(()) => changes.mark(&written),
+                Err(_) => changes.mark_all(),
+            }
+            return committed;
+        }
         if let Some(common) = self.slot.as_mut().and_then(|slot| slot.guard.open.as_mut()) {
             // Before it is released: a caller that gives up meanwhile does not learn whether it was.
             common.written.push(written);
