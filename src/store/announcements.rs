@@ -1,4 +1,4 @@
-//! Announcements of a status page to its visitors: open published incidents, running and coming maintenances.
+//! Announcements of a status page to its visitors: published incidents and maintenances, the current and the past ones.
 //!
 //! The model decides which page shows which announcement ([`ChosenPages`]). Each query runs once for all
 //! announcements; those that the page does not show are left out before any text is read.
@@ -14,21 +14,27 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
+use crate::id::Id;
 use crate::model::announcement::ChosenPages;
-use crate::model::incident::{AffectedService, IncidentStatus};
+use crate::model::incident::{AffectedService, IncidentStatus, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
 use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 
 /// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
+/// Candidates per statement: far below the limit of bound values.
+const CANDIDATES_PER_STATEMENT: u64 = 200;
 /// Maximum number of announcements of a kind that a page shows.
 const MOST: usize = 200;
 
 /// An incident or a maintenance; `S` is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnnouncement<S> {
+    /// The id that clients see.
+    pub id: Id,
     /// Title, by language.
     pub title: TranslatedText,
     /// The services that a title of the engine may name; `None` = a person has written it.
@@ -41,6 +47,12 @@ pub struct StoredAnnouncement<S> {
     pub start: Timestamp,
     /// Planned end of a maintenance.
     pub end: Option<Timestamp>,
+    /// The time at which it ended, if it has.
+    pub ended_at: Option<Timestamp>,
+    /// Severity of an incident.
+    pub severity: Option<Severity>,
+    /// Time of creation.
+    pub created_at: Timestamp,
     /// Services that it affects at the moment, by name.
     pub services: Vec<TouchedService>,
     /// The public timeline, oldest first.
@@ -59,6 +71,8 @@ pub struct TouchedService {
 /// An entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnouncementEntry<S> {
+    /// The id that clients see.
+    pub id: Id,
     /// The state that it states.
     pub status: S,
     /// Text of the entry, by language.
@@ -86,6 +100,15 @@ pub async fn incidents(
     announced::<incidents::IncidentAnnouncements>(connection, page).await
 }
 
+/// The `most` latest published incidents that the page shows, open or not, the latest first.
+pub async fn latest_incidents(
+    connection: &dyn StoreConnection,
+    page: &ShowingPage,
+    most: usize,
+) -> Result<Vec<StoredAnnouncement<IncidentStatus>>, MainError> {
+    latest::<incidents::IncidentAnnouncements>(connection, page, most).await
+}
+
 /// Running and coming maintenances that the page shows, the earliest first.
 pub async fn maintenances(
     connection: &dyn StoreConnection,
@@ -94,13 +117,29 @@ pub async fn maintenances(
     announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
 }
 
+/// The `most` latest maintenances that the page shows, in whatever state, the latest first.
+pub async fn latest_maintenances(
+    connection: &dyn StoreConnection,
+    page: &ShowingPage,
+    most: usize,
+) -> Result<Vec<StoredAnnouncement<MaintenanceStatus>>, MainError> {
+    latest::<maintenances::MaintenanceAnnouncements>(connection, page, most).await
+}
+
 trait AnnouncementKind {
     type Status;
 
-    /// Reads the candidates of an organisation, in display order.
+    /// Reads the current candidates of an organisation, in display order.
     fn candidates(
         connection: &dyn StoreConnection,
         organisation: i64,
+    ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
+
+    /// Reads candidates of an organisation in whatever state, the latest first.
+    fn latest_candidates(
+        connection: &dyn StoreConnection,
+        organisation: i64,
+        window: PageWindow,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
     /// Titles, states and times of these.
@@ -163,7 +202,35 @@ async fn announced<K: AnnouncementKind>(
     page: &ShowingPage,
 ) -> Result<Vec<StoredAnnouncement<K::Status>>, MainError> {
     let candidates = K::candidates(connection, page.organisation).await?;
-    let shown = candidates.shown_by(page);
+    read::<K>(connection, candidates.shown_by(page), candidates.touches).await
+}
+
+async fn latest<K: AnnouncementKind>(
+    connection: &dyn StoreConnection,
+    page: &ShowingPage,
+    most: usize,
+) -> Result<Vec<StoredAnnouncement<K::Status>>, MainError> {
+    let (mut shown, mut touches) = (Vec::new(), Vec::new());
+    let mut window = PageWindow { offset: 0, limit: CANDIDATES_PER_STATEMENT };
+    while shown.len() < most {
+        let candidates = K::latest_candidates(connection, page.organisation, window).await?;
+        if candidates.keys.is_empty() {
+            break;
+        }
+        shown.extend(candidates.shown_by(page));
+        touches.extend(candidates.touches);
+        window.offset += window.limit;
+    }
+    shown.truncate(most);
+    read::<K>(connection, shown, touches).await
+}
+
+/// Reads these announcements, in this order.
+async fn read<K: AnnouncementKind>(
+    connection: &dyn StoreConnection,
+    shown: Vec<i64>,
+    touches: Vec<ServiceMention>,
+) -> Result<Vec<StoredAnnouncement<K::Status>>, MainError> {
     if shown.is_empty() {
         return Ok(Vec::new());
     }
@@ -173,8 +240,7 @@ async fn announced<K: AnnouncementKind>(
             head.entries.push(entry);
         }
     }
-    let affected: Vec<ServiceMention> =
-        candidates.touches.into_iter().filter(|touch| touch.is_affected).collect();
+    let affected: Vec<ServiceMention> = touches.into_iter().filter(|touch| touch.is_affected).collect();
     for service in named(connection, &affected, &heads).await? {
         for touch in affected.iter().filter(|touch| touch.service == service.key) {
             if let Some(head) = heads.get_mut(&touch.announcement) {
@@ -208,4 +274,8 @@ async fn named<S>(
 
 fn text(table: &'static str, stored: &str) -> Result<TranslatedText, MainError> {
     TranslatedText::from_stored(stored).map_err(|error| MainError::corrupt(table, &"text", &error))
+}
+
+fn public_id(table: &'static str, key: i64, stored: &str) -> Result<Id, MainError> {
+    stored.parse().map_err(|error| MainError::corrupt(table, &key, &error))
 }

@@ -1,4 +1,4 @@
-//! Open published incidents as announcements.
+//! Published incidents as announcements.
 
 use std::collections::HashMap;
 
@@ -10,20 +10,47 @@ use crate::clock::Timestamp;
 use crate::model::incident::{IncidentKind, IncidentStatus};
 use crate::store::announcements::{
     AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
-    StoredAnnouncement, text,
+    StoredAnnouncement, public_id, text,
 };
 use crate::store::error::MainError;
 use crate::store::incidents::automation::titled_services;
+use crate::store::page_window::PageWindow;
 
 pub(super) struct IncidentAnnouncements;
 
-fn open(organisation: i64) -> Select<incident::Entity> {
+fn published(organisation: i64) -> Select<incident::Entity> {
     incident::Entity::find()
         .select_only()
         .column(incident::Column::Id)
         .filter(incident::Column::OrganisationId.eq(organisation))
         .filter(incident::Column::IsPublished.eq(true))
-        .filter(incident::Column::ResolvedAt.is_null())
+}
+
+fn open(organisation: i64) -> Select<incident::Entity> {
+    published(organisation).filter(incident::Column::ResolvedAt.is_null())
+}
+
+/// The candidates with these keys, and the facts about them.
+async fn gather(
+    connection: &dyn StoreConnection,
+    keys: Vec<i64>,
+    chosen: Select<incident_statuspage::Entity>,
+    touched: Select<incident_service::Entity>,
+) -> Result<AnnouncementCandidates, MainError> {
+    let choice = |row: incident_statuspage::Model| PageChoice {
+        announcement: row.incident_id,
+        statuspage: row.statuspage_id,
+    };
+    let touch = |row: incident_service::Model| ServiceMention {
+        announcement: row.incident_id,
+        service: row.service_id,
+        is_affected: row.recovered_at.is_none(),
+    };
+    Ok(AnnouncementCandidates {
+        keys,
+        choices: chosen.all(&connection).await?.into_iter().map(choice).collect(),
+        touches: touched.all(&connection).await?.into_iter().map(touch).collect(),
+    })
 }
 
 impl AnnouncementKind for IncidentAnnouncements {
@@ -43,20 +70,27 @@ impl AnnouncementKind for IncidentAnnouncements {
             .filter(incident_statuspage::Column::IncidentId.in_subquery(open(organisation).into_query()));
         let touched = incident_service::Entity::find()
             .filter(incident_service::Column::IncidentId.in_subquery(open(organisation).into_query()));
-        let choice = |row: incident_statuspage::Model| PageChoice {
-            announcement: row.incident_id,
-            statuspage: row.statuspage_id,
-        };
-        let touch = |row: incident_service::Model| ServiceMention {
-            announcement: row.incident_id,
-            service: row.service_id,
-            is_affected: row.recovered_at.is_none(),
-        };
-        Ok(AnnouncementCandidates {
-            keys,
-            choices: chosen.all(&connection).await?.into_iter().map(choice).collect(),
-            touches: touched.all(&connection).await?.into_iter().map(touch).collect(),
-        })
+        gather(connection, keys, chosen, touched).await
+    }
+
+    async fn latest_candidates(
+        connection: &dyn StoreConnection,
+        organisation: i64,
+        window: PageWindow,
+    ) -> Result<AnnouncementCandidates, MainError> {
+        let keys: Vec<i64> = published(organisation)
+            .order_by_desc(incident::Column::StartedAt)
+            .order_by_asc(incident::Column::PublicId)
+            .offset(window.offset)
+            .limit(window.limit)
+            .into_tuple()
+            .all(&connection)
+            .await?;
+        let chosen = incident_statuspage::Entity::find()
+            .filter(incident_statuspage::Column::IncidentId.is_in(keys.iter().copied()));
+        let touched = incident_service::Entity::find()
+            .filter(incident_service::Column::IncidentId.is_in(keys.iter().copied()));
+        gather(connection, keys, chosen, touched).await
     }
 
     async fn heads(
@@ -65,14 +99,20 @@ impl AnnouncementKind for IncidentAnnouncements {
     ) -> Result<HashMap<i64, StoredAnnouncement<IncidentStatus>>, MainError> {
         let these = incident::Entity::find().filter(incident::Column::Id.is_in(keys.iter().copied()));
         let mut titled = titled_services(connection, keys).await?;
-        let head = |row: incident::Model| {
+        let head = |row: incident::Model| -> Result<_, MainError> {
+            let severity = row.severity.parse();
+            let severity = severity.map_err(|error| MainError::corrupt("incident", &row.id, &error))?;
             let head = StoredAnnouncement {
+                id: public_id("incident", row.id, &row.public_id)?,
                 may_name: titled.remove(&row.id),
                 title: text("incident", &row.title)?,
                 status: status("incident", row.id, &row.status)?,
                 has_progress: row.kind != IncidentKind::Notice.as_str(),
                 start: Timestamp::from_ms(row.started_at),
                 end: None,
+                ended_at: row.resolved_at.map(Timestamp::from_ms),
+                severity: Some(severity),
+                created_at: Timestamp::from_ms(row.created_at),
                 services: Vec::new(),
                 entries: Vec::new(),
             };
@@ -91,6 +131,7 @@ impl AnnouncementKind for IncidentAnnouncements {
             .order_by_asc(incident_update::Column::Id);
         let entry = |row: incident_update::Model| {
             let entry = AnnouncementEntry {
+                id: public_id("incident_update", row.id, &row.public_id)?,
                 status: status("incident_update", row.id, &row.status)?,
                 message: text("incident_update", &row.message)?,
                 at: Timestamp::from_ms(row.created_at),

@@ -1,4 +1,4 @@
-//! Running and coming maintenances as announcements.
+//! Maintenances as announcements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,21 +10,48 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::store::announcements::{
     AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
-    StoredAnnouncement, text,
+    StoredAnnouncement, public_id, text,
 };
 use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 
 pub(super) struct MaintenanceAnnouncements;
 
 /// The states in which visitors see a maintenance.
 const ANNOUNCED: [MaintenanceStatus; 2] = [MaintenanceStatus::InProgress, MaintenanceStatus::Scheduled];
 
-fn coming(organisation: i64) -> Select<maintenance::Entity> {
+fn all(organisation: i64) -> Select<maintenance::Entity> {
     maintenance::Entity::find()
         .select_only()
         .column(maintenance::Column::Id)
         .filter(maintenance::Column::OrganisationId.eq(organisation))
-        .filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
+}
+
+fn coming(organisation: i64) -> Select<maintenance::Entity> {
+    all(organisation).filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
+}
+
+/// The candidates with these keys, and the facts about them.
+async fn gather(
+    connection: &dyn StoreConnection,
+    keys: Vec<i64>,
+    chosen: Select<maintenance_statuspage::Entity>,
+    touched: Select<maintenance_service::Entity>,
+) -> Result<AnnouncementCandidates, MainError> {
+    let choice = |row: maintenance_statuspage::Model| PageChoice {
+        announcement: row.maintenance_id,
+        statuspage: row.statuspage_id,
+    };
+    let touch = |row: maintenance_service::Model| ServiceMention {
+        announcement: row.maintenance_id,
+        service: row.service_id,
+        is_affected: true,
+    };
+    Ok(AnnouncementCandidates {
+        keys,
+        choices: chosen.all(&connection).await?.into_iter().map(choice).collect(),
+        touches: touched.all(&connection).await?.into_iter().map(touch).collect(),
+    })
 }
 
 /// Keys of maintenances in their order, without those of a series that come after its next one: thirty nights of the
@@ -62,20 +89,27 @@ impl AnnouncementKind for MaintenanceAnnouncements {
         let touched = maintenance_service::Entity::find().filter(
             maintenance_service::Column::MaintenanceId.in_subquery(coming(organisation).into_query()),
         );
-        let choice = |row: maintenance_statuspage::Model| PageChoice {
-            announcement: row.maintenance_id,
-            statuspage: row.statuspage_id,
-        };
-        let touch = |row: maintenance_service::Model| ServiceMention {
-            announcement: row.maintenance_id,
-            service: row.service_id,
-            is_affected: true,
-        };
-        Ok(AnnouncementCandidates {
-            keys,
-            choices: chosen.all(&connection).await?.into_iter().map(choice).collect(),
-            touches: touched.all(&connection).await?.into_iter().map(touch).collect(),
-        })
+        gather(connection, keys, chosen, touched).await
+    }
+
+    async fn latest_candidates(
+        connection: &dyn StoreConnection,
+        organisation: i64,
+        window: PageWindow,
+    ) -> Result<AnnouncementCandidates, MainError> {
+        let keys: Vec<i64> = all(organisation)
+            .order_by_desc(maintenance::Column::ScheduledStart)
+            .order_by_asc(maintenance::Column::PublicId)
+            .offset(window.offset)
+            .limit(window.limit)
+            .into_tuple()
+            .all(&connection)
+            .await?;
+        let chosen = maintenance_statuspage::Entity::find()
+            .filter(maintenance_statuspage::Column::MaintenanceId.is_in(keys.iter().copied()));
+        let touched = maintenance_service::Entity::find()
+            .filter(maintenance_service::Column::MaintenanceId.is_in(keys.iter().copied()));
+        gather(connection, keys, chosen, touched).await
     }
 
     async fn heads(
@@ -85,12 +119,16 @@ impl AnnouncementKind for MaintenanceAnnouncements {
         let these = maintenance::Entity::find().filter(maintenance::Column::Id.is_in(keys.iter().copied()));
         let head = |row: maintenance::Model| {
             let head = StoredAnnouncement {
+                id: public_id("maintenance", row.id, &row.public_id)?,
                 may_name: None,
                 title: text("maintenance", &row.title)?,
                 status: status("maintenance", row.id, &row.status)?,
                 has_progress: true,
                 start: Timestamp::from_ms(row.scheduled_start),
                 end: row.scheduled_end.map(Timestamp::from_ms),
+                ended_at: row.actual_end.map(Timestamp::from_ms),
+                severity: None,
+                created_at: Timestamp::from_ms(row.created_at),
                 services: Vec::new(),
                 entries: Vec::new(),
             };
@@ -108,6 +146,7 @@ impl AnnouncementKind for MaintenanceAnnouncements {
             .order_by_asc(maintenance_update::Column::Id);
         let entry = |row: maintenance_update::Model| {
             let entry = AnnouncementEntry {
+                id: public_id("maintenance_update", row.id, &row.public_id)?,
                 status: status("maintenance_update", row.id, &row.status)?,
                 message: text("maintenance_update", &row.message)?,
                 at: Timestamp::from_ms(row.created_at),
