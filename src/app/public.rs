@@ -8,8 +8,8 @@ use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
-use crate::pages::PageServer;
 use crate::pages::host_cache::HostCache;
+use crate::pages::{PageCaches, PageServer};
 use crate::timetable::domains::DomainWatch;
 
 /// Opens the server: status pages on their hosts, the API on all others.
@@ -28,6 +28,8 @@ fn visitors(parts: &AppState) -> Visitors {
         clock: parts.clock.clone(),
         names: Arc::clone(&parts.domain_names),
         hosts: HostCache::new(parts.router.host_changes.clone()),
+        config: Arc::clone(&parts.config),
+        cache: PageCaches::default(),
     };
     Arc::new(move |request, host| pages.receive(request, host))
 }

@@ -11,10 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::word::PageColorScheme;
-use crate::pages::appearance::cookie;
-use crate::pages::own_style::has_own_style;
+use crate::pages::stylesheets::has_own_style;
 use crate::pages::view::NoticePage;
+use crate::pages::visit::{PageVisit, VisitLanguage};
+use crate::representation::Representation;
 
 /// Content security policy: no scripts, frames or forms; styles and images from the page's own host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
@@ -24,15 +24,11 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-s
                                      font-src https: data:; base-uri 'none'; form-action 'none'; \
                                      frame-ancestors 'none'";
 
-const STYLE: &str = include_str!("templates/style.css");
-const DARK_STYLE: &str = include_str!("templates/dark.css");
-
 /// Inline style of a notice.
-static NOTICE_STYLE: LazyLock<String> =
-    LazyLock::new(|| format!("{STYLE}@media (prefers-color-scheme: dark) {{\n{DARK_STYLE}}}\n"));
+const NOTICE_STYLE: &str = include_str!("templates/style.css");
 /// Policy of a notice: only its inline style is allowed.
 static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = STANDARD.encode(Sha256::digest(NOTICE_STYLE.as_bytes()));
+    let hash = STANDARD.encode(Sha256::digest(NOTICE_STYLE));
     format!(
         "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
@@ -41,41 +37,46 @@ static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
 /// Seconds until a browser reloads an open page.
 const REFRESH_SECONDS: &str = "60";
 
+/// Caching of a page (RFC 9111): everybody may keep it and asks whether it has changed; a shared cache need not ask for 5
+/// seconds, and may show it for a day while this server is away.
+const PAGE_CACHING: &str = "public, max-age=0, s-maxage=5, stale-if-error=86400";
+/// Caching of a file whose address changes with its content.
+const FILE_CACHING: &str = "public, max-age=31536000, immutable";
+
 /// A page in one language.
-pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpResponse {
+pub(super) fn page(
+    page: &Statuspage,
+    content: &Representation,
+    visit: &PageVisit,
+    language: &VisitLanguage,
+) -> HttpResponse {
     let policy = if has_own_style(page) { POLICY_WITH_OWN_STYLE } else { POLICY };
-    let varies = if page.allows_appearance_switch { "Accept-Language, Cookie" } else { "Accept-Language" };
     let mut answer = guarded(StatusCode::OK, policy);
+    if language.is_negotiated {
+        answer.insert_header((header::VARY, "Accept-Language"));
+    }
     answer
-        .insert_header((header::VARY, varies))
-        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::CACHE_CONTROL, PAGE_CACHING))
         .insert_header((header::REFRESH, REFRESH_SECONDS))
-        .insert_header((header::CONTENT_LANGUAGE, locale));
+        .insert_header((header::CONTENT_LANGUAGE, language.locale.as_str()));
     if !page.seo.indexable {
         answer.insert_header(("x-robots-tag", "noindex, nofollow"));
     }
-    answer.content_type("text/html; charset=utf-8").body(html)
+    answer.content_type("text/html; charset=utf-8");
+    content.answer(answer, &visit.headers)
 }
 
-/// A style sheet that all pages share, by its path.
-pub(super) fn shared_style(path: &str) -> HttpResponse {
-    let text = if path == "/dark.css" { DARK_STYLE } else { STYLE };
-    sheet(text.to_owned(), "public, max-age=300")
+/// A style sheet. `revision`: the hash in the address that was asked for.
+pub(super) fn sheet(content: &Representation, revision: &str, visit: &PageVisit) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    let caching = if content.revision() == revision { FILE_CACHING } else { "no-cache" };
+    answer.insert_header((header::CACHE_CONTROL, caching)).content_type("text/css; charset=utf-8");
+    content.answer(answer, &visit.headers)
 }
 
-/// Stores a visitor's choice of appearance in a cookie and redirects to the page.
-pub(super) fn remember_choice(appearance: PageColorScheme) -> HttpResponse {
-    guarded(StatusCode::SEE_OTHER, POLICY)
-        .insert_header((header::LOCATION, "/"))
-        .insert_header((header::SET_COOKIE, cookie(appearance)))
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .insert_header(("x-robots-tag", "noindex, nofollow"))
-        .finish()
-}
-
-/// The style sheet of one page.
-pub(super) fn own_style(text: String) -> HttpResponse {
-    sheet(text, "no-cache")
+/// Redirects for good.
+pub(super) fn moved(path: &str) -> HttpResponse {
+    guarded(StatusCode::PERMANENT_REDIRECT, POLICY).insert_header((header::LOCATION, path)).finish()
 }
 
 /// Returns `robots.txt`. Search engines must be able to read a page to learn that it shall not be indexed.
@@ -114,18 +115,11 @@ pub(super) fn wrong_method() -> HttpResponse {
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
     // A template of two fixed texts cannot fail; otherwise the text alone is enough.
-    let html = NoticePage { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
+    let html = NoticePage { style: NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
     guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .content_type("text/html; charset=utf-8")
         .body(html)
-}
-
-fn sheet(text: String, caching: &'static str) -> HttpResponse {
-    guarded(StatusCode::OK, POLICY)
-        .insert_header((header::CACHE_CONTROL, caching))
-        .content_type("text/css; charset=utf-8")
-        .body(text)
 }
 
 fn guarded(status: StatusCode, policy: &str) -> HttpResponseBuilder {

@@ -19,7 +19,7 @@ pub(super) enum ColorScheme {
 }
 
 impl ColorScheme {
-    /// Backgrounds of text: the page and its cards, as in the style sheets.
+    /// Backgrounds of text: the page and its cards, as in the style sheet.
     const fn grounds(self) -> [RgbColor; 2] {
         match self {
             Self::Light => [[0xf6, 0xf7, 0xf9], [0xff, 0xff, 0xff]],
@@ -75,14 +75,28 @@ mod tests {
 
     use super::*;
 
-    const SHEETS: [(ColorScheme, &str); 2] = [
-        (ColorScheme::Light, include_str!("templates/style.css")),
-        (ColorScheme::Dark, include_str!("templates/dark.css")),
+    const SHEET: &str = include_str!("templates/style.css");
+    /// The selectors of the palettes, the last one inside a media query.
+    const PALETTES: [(ColorScheme, &str); 3] = [
+        (ColorScheme::Light, "\n:root {"),
+        (ColorScheme::Dark, ":root[data-theme=\"dark\"] {"),
+        (ColorScheme::Dark, ":root:not([data-theme]) {"),
     ];
+    /// Fills of the states: up, degraded, outage, maintenance, no data.
+    const STATES: [&str; 5] = ["up", "fair", "down", "work", "none"];
+    /// The smallest distance between two states (OKLab) that people tell apart at a glance.
+    const STATE_DISTANCE: f64 = 0.12;
+    /// The contrast that graphics need (WCAG 2.2, success criterion 1.4.11).
+    const GRAPHIC_CONTRAST: f64 = 3.0;
 
-    /// The value of a variable in a style sheet.
-    fn variable(sheet: &str, name: &str) -> RgbColor {
-        let value = sheet.split_once(&format!("--{name}: #")).unwrap().1;
+    /// The variables of a palette.
+    fn palette(selector: &str) -> &'static str {
+        SHEET.split_once(selector).unwrap().1.split('}').next().unwrap()
+    }
+
+    /// The value of a variable in a palette.
+    fn variable(palette: &str, name: &str) -> RgbColor {
+        let value = palette.split_once(&format!("--{name}: #")).unwrap().1;
         parse(&format!("#{}", &value[..6])).unwrap()
     }
 
@@ -94,11 +108,105 @@ mod tests {
 
     #[test]
     fn every_text_is_readable_on_its_background() {
-        for (scheme, sheet) in SHEETS {
-            assert_eq!(scheme.grounds(), ["ground", "card"].map(|name| variable(sheet, name)));
-            let link = if scheme == ColorScheme::Light { "accent-light" } else { "accent-dark" };
-            for text in ["ink", "soft", link, "good", "fair", "bad", "work", "none"] {
-                assert!(scheme.carries(variable(sheet, text)), "{scheme:?}: {text}");
+        for (scheme, selector) in PALETTES {
+            let found = palette(selector);
+            assert_eq!(scheme.grounds(), ["ground", "card"].map(|name| variable(found, name)));
+            for text in ["ink", "soft", "up-text", "fair-text", "down-text", "work-text", "none-text"] {
+                assert!(scheme.carries(variable(found, text)), "{selector} {text}");
+            }
+        }
+        for (scheme, link) in [(ColorScheme::Light, "accent-light"), (ColorScheme::Dark, "accent-dark")] {
+            assert!(scheme.carries(variable(palette(PALETTES[0].1), link)), "{link}");
+        }
+    }
+
+    /// Visions by the matrices of Machado, Oliveira and Fernandes (2009) for the severity 1, applied to linear light.
+    const VISIONS: [(&str, [[f64; 3]; 3]); 4] = [
+        ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        (
+            "protan",
+            [
+                [0.152286, 1.052583, -0.204868],
+                [0.114503, 0.786281, 0.099216],
+                [-0.003882, -0.048116, 1.051998],
+            ],
+        ),
+        (
+            "deutan",
+            [
+                [0.367322, 0.860646, -0.227968],
+                [0.280085, 0.672501, 0.047413],
+                [-0.011820, 0.042940, 0.968881],
+            ],
+        ),
+        (
+            "tritan",
+            [
+                [1.255528, -0.076749, -0.178779],
+                [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900],
+            ],
+        ),
+    ];
+
+    /// A matrix times a vector.
+    fn product(matrix: [[f64; 3]; 3], vector: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row.iter().zip(vector).map(|(factor, value)| factor * value).sum())
+    }
+
+    /// A colour as a person with this vision sees it, in OKLab (Ottosson 2020).
+    fn seen(color: RgbColor, vision: [[f64; 3]; 3]) -> [f64; 3] {
+        let linear = color.map(|channel| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        });
+        let light = product(vision, linear).map(|value| value.clamp(0.0, 1.0));
+        let cones = product(
+            [
+                [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
+                [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
+                [0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5],
+            ],
+            light,
+        );
+        product(
+            [
+                [0.210_454_255_3, 0.793_617_785_0, -0.004_072_046_8],
+                [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
+                [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
+            ],
+            cones.map(f64::cbrt),
+        )
+    }
+
+    #[test]
+    fn states_are_distinct_in_every_vision() {
+        for (_, selector) in PALETTES {
+            let found = palette(selector);
+            for (name, vision) in VISIONS {
+                for (index, one) in STATES.iter().enumerate() {
+                    for other in &STATES[index + 1..] {
+                        let (a, b) =
+                            (seen(variable(found, one), vision), seen(variable(found, other), vision));
+                        let squares: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
+                        let distance = squares.sqrt();
+                        assert!(distance >= STATE_DISTANCE, "{selector} {name} {one} {other}: {distance:.3}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// No data is known by its hatching, whose lines have the contrast.
+    #[test]
+    fn states_stand_out_from_the_ground() {
+        for (scheme, selector) in PALETTES {
+            let found = palette(selector);
+            for state in ["up", "fair", "down", "work", "hatch"] {
+                for ground in scheme.grounds() {
+                    let ratio = contrast(variable(found, state), ground);
+                    assert!(ratio >= GRAPHIC_CONTRAST, "{selector} {state}: {ratio:.2}");
+                }
             }
         }
     }
@@ -123,7 +231,7 @@ mod tests {
     /// On a phone a name breaks between its words, and the text beside it wraps first.
     #[test]
     fn long_names_do_not_break_within_words() {
-        let (_, sheet) = SHEETS[0];
+        let sheet = SHEET;
         assert!(!sheet.contains("anywhere"), "a word may be broken everywhere");
         assert!(rule(sheet, ".component, summary").contains("flex-wrap: wrap"));
         assert!(rule(sheet, ".name").contains("min-width: min(10rem, 100%)"));
@@ -132,7 +240,7 @@ mod tests {
     /// The ring around a group that has the focus is not covered by its description.
     #[test]
     fn the_description_of_a_group_does_not_overlap_its_ring() {
-        assert!(rule(SHEETS[0].1, "summary + .description").contains("margin-top: 0"));
+        assert!(rule(SHEET, "summary + .description").contains("margin-top: 0"));
     }
 
     /// Columns: the operator's colour, that of links in light, in dark.

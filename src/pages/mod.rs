@@ -3,15 +3,20 @@
 //! The host of a request decides. The host of a page serves only the page: no API, no metrics. A host that belongs
 //! neither to this installation nor to a page serves only the paths of the API, which are available even when the
 //! databases are not. An unknown, unpublished or deleted page is the same plain 404. Everything is rendered on the
-//! server, without scripts. Pages that are not open to everybody show nothing.
+//! server, without scripts, once for each change and language ([`snapshot_cache`]). Pages that are not open to everybody show
+//! nothing.
 
+mod announcements;
 mod answer;
 mod appearance;
 mod contrast;
 pub mod host_cache;
-mod own_style;
+mod page_reader;
 mod page_texts;
 mod show;
+mod snapshot;
+pub mod snapshot_cache;
+mod stylesheets;
 mod view;
 mod visit;
 
@@ -23,14 +28,21 @@ use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::model::domain_names::DomainNames;
-use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::word::AccessType;
+use crate::model::language::choose;
+use crate::model::statuspage::word::{AccessType, PageColorScheme};
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
-use crate::pages::visit::{PageHost, PageVisit};
+use crate::pages::page_reader::PageReader;
+use crate::pages::show::PageChoices;
+use crate::pages::snapshot::PageSnapshot;
+use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
+use crate::pages::stylesheets::{SHARED_STYLE, StyleRequest};
+use crate::pages::visit::{LanguagePath, PageHost, PageVisit, VisitLanguage};
+use crate::representation::Representation;
 use crate::service_router::ServiceRouter;
+use crate::store::Databases;
 use crate::store::statuspages::visitors;
-use crate::store::{Databases, MainError};
 
 /// Serves public status pages.
 #[derive(Clone)]
@@ -45,6 +57,16 @@ pub struct PageServer {
     pub names: Arc<DomainNames>,
     /// The host names of custom domains.
     pub hosts: HostCache,
+    /// The settings, which say the public URLs.
+    pub config: Arc<Config>,
+    /// The pages that visitors look at.
+    pub cache: PageCaches,
+}
+
+/// The pages that visitors look at, with and without their past announcements. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct PageCaches {
+    pages: SnapshotCache<PageSnapshot>,
 }
 
 impl PageServer {
@@ -65,30 +87,34 @@ impl PageServer {
     }
 
     async fn answer(&self, visit: &PageVisit) -> Option<HttpResponse> {
-        let main = self.databases.main.reader();
-        let found = match &visit.host {
-            PageHost::Slug(slug) => visitors::by_slug(main, slug).await,
-            PageHost::Custom(name) => match self.owner_of(name, visit).await {
-                HostOwner::Page => visitors::by_domain(main, name).await,
-                HostOwner::Nobody => Ok(None),
+        if let PageHost::Custom(name) = &visit.host {
+            match self.owner_of(name, visit).await {
+                HostOwner::Page => {}
+                HostOwner::Nobody if visit.is_api_path() => return None,
+                HostOwner::Nobody => return Some(answer::not_found()),
                 HostOwner::Unclear if visit.is_api_path() => return None,
                 HostOwner::Unclear => return Some(answer::unavailable()),
-            },
-        };
-        if matches!((&visit.host, &found), (PageHost::Custom(_), Ok(None))) && visit.is_api_path() {
-            // It may be a name by which probes and clients reach the API.
-            return None;
+            }
         }
-        let page = found.map(|found| found.filter(|page| page.is_published));
-        let answer = match page {
-            Ok(Some(page)) => self.open(visit, &page).await,
-            Ok(None) => Ok(answer::not_found()),
-            Err(error) => Err(error),
+        let changes = self.databases.main.own_changes();
+        let now = || self.clock.now();
+        let read = async |earlier: Option<&PageSnapshot>| self.reader().read(&visit.host, earlier).await;
+        let current = self.cache.pages.current(&visit.host, changes, now, read).await;
+        let answer = match current {
+            Ok(Some(current)) => self.open(visit, &current).await,
+            // It may be a name by which probes and clients reach the API.
+            Ok(None) if matches!(visit.host, PageHost::Custom(_)) && visit.is_api_path() => return None,
+            Ok(None) => answer::not_found(),
+            Err(error) => {
+                tracing::error!(%error, "cannot show a status page");
+                answer::unavailable()
+            }
         };
-        Some(answer.unwrap_or_else(|error| {
-            tracing::error!(%error, "cannot show a status page");
-            answer::unavailable()
-        }))
+        Some(answer)
+    }
+
+    fn reader(&self) -> PageReader<'_> {
+        PageReader { databases: &self.databases, router: &self.router, config: &self.config }
     }
 
     /// Owner of the host, from the cache.
@@ -98,21 +124,62 @@ impl PageServer {
         self.hosts.owner_of(host, patience, async || visitors::active_hosts(main).await).await
     }
 
-    async fn open(&self, visit: &PageVisit, page: &Statuspage) -> Result<HttpResponse, MainError> {
+    async fn open(&self, visit: &PageVisit, current: &CurrentSnapshot<PageSnapshot>) -> HttpResponse {
         if visit.method != Method::GET && visit.method != Method::HEAD {
-            return Ok(answer::wrong_method());
+            return answer::wrong_method();
         }
+        let page = &current.rendered.snapshot.page;
         let is_open = page.access_type == AccessType::Public;
-        Ok(match visit.path.as_str() {
-            "/robots.txt" => answer::robots(is_open),
-            _ if !is_open => answer::restricted(),
-            "/" => self.show(visit, page).await?,
-            path @ ("/style.css" | "/dark.css") => answer::shared_style(path),
-            "/custom.css" if own_style::has_own_style(page) => answer::own_style(own_style::own_style(page)),
-            path => match appearance::choice(path).filter(|_| page.allows_appearance_switch) {
-                Some(chosen) => answer::remember_choice(chosen),
-                None => answer::not_found(),
-            },
-        })
+        let path = visit.path.as_str();
+        match path {
+            "/robots.txt" => return answer::robots(is_open),
+            _ if !is_open => return answer::restricted(),
+            _ => {}
+        }
+        if let Some(StyleRequest { is_own, revision }) = StyleRequest::read(path) {
+            return match (is_own, stylesheets::has_own_style(page)) {
+                (false, _) => answer::sheet(&SHARED_STYLE, revision, visit),
+                (true, true) => {
+                    answer::sheet(&Representation::new(stylesheets::own_style(page)), revision, visit)
+                }
+                (true, false) => answer::not_found(),
+            };
+        }
+        let languages = current.rendered.snapshot.languages();
+        match LanguagePath::read(path, &languages) {
+            LanguagePath::Negotiated("/") => {
+                let chosen = choose(&visit.accept_language(), &languages.supported, &languages.default);
+                let locale = chosen.unwrap_or(languages.default);
+                show(visit, current, &VisitLanguage { locale, is_negotiated: true })
+            }
+            LanguagePath::Explicit { locale, rest: "/" } => {
+                show(visit, current, &VisitLanguage { locale: locale.to_owned(), is_negotiated: false })
+            }
+            LanguagePath::Explicit { locale, rest: "" } => answer::moved(&format!("/{locale}/")),
+            _ => answer::not_found(),
+        }
+    }
+}
+
+/// The page in a language.
+fn show(
+    visit: &PageVisit,
+    current: &CurrentSnapshot<PageSnapshot>,
+    language: &VisitLanguage,
+) -> HttpResponse {
+    let snapshot = &current.rendered.snapshot;
+    let chosen = appearance::choice(&visit.query).filter(|_| snapshot.page.allows_appearance_switch);
+    let choices = PageChoices { locale: language.locale.clone(), appearance: chosen, as_of: current.as_of };
+    let key = PartKey {
+        name: format!("page {}", chosen.map_or("", PageColorScheme::as_str)),
+        locale: language.locale.clone(),
+        as_of: current.as_of,
+    };
+    match current.rendered.part(key, |snapshot| show::page(snapshot, &choices)) {
+        Ok(content) => answer::page(&snapshot.page, &content, visit, language),
+        Err(error) => {
+            tracing::error!(page = %snapshot.page.id, %error, "cannot render a status page");
+            answer::unavailable()
+        }
     }
 }

@@ -26,6 +26,10 @@ pub(super) struct PageTexts {
     pub(super) all_unknown: &'static str,
     /// Text before the time of the shown data.
     pub(super) as_of: &'static str,
+    /// Text after it: why there is no later data.
+    pub(super) outdated: &'static str,
+    /// Heading of the links to other languages.
+    pub(super) language: &'static str,
     /// Headings of the sections.
     pub(super) components: &'static str,
     pub(super) incidents: &'static str,
@@ -72,6 +76,8 @@ const ENGLISH: PageTexts = PageTexts {
     some_unknown: "The status of some systems is unknown",
     all_unknown: "Status unknown",
     as_of: "As of",
+    outdated: "later data cannot be read at the moment",
+    language: "Language",
     components: "Systems",
     incidents: "Current incidents",
     maintenances: "Maintenance",
@@ -113,6 +119,8 @@ const GERMAN: PageTexts = PageTexts {
     some_unknown: "Der Status einiger Systeme ist unbekannt",
     all_unknown: "Status unbekannt",
     as_of: "Stand:",
+    outdated: "neuere Daten können gerade nicht gelesen werden",
+    language: "Sprache",
     components: "Systeme",
     incidents: "Aktuelle Störungen",
     maintenances: "Wartungsarbeiten",
@@ -154,6 +162,8 @@ const FRENCH: PageTexts = PageTexts {
     some_unknown: "L’état de certains systèmes est inconnu",
     all_unknown: "État inconnu",
     as_of: "État au",
+    outdated: "des données plus récentes ne peuvent pas être lues pour le moment",
+    language: "Langue",
     components: "Systèmes",
     incidents: "Incidents en cours",
     maintenances: "Maintenance",

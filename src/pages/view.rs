@@ -15,6 +15,8 @@ use crate::pages::page_texts::PageTexts;
 pub(super) struct PublicPage {
     pub(super) words: &'static PageTexts,
     pub(super) appearance: PageAppearance,
+    /// Links to the other languages; empty if there is only one.
+    pub(super) languages: Vec<LanguageLink>,
     pub(super) head: PageHead,
     pub(super) name: String,
     /// URLs of the logos; a dark logo requires a light one.
@@ -23,8 +25,8 @@ pub(super) struct PublicPage {
     /// `small`, `medium` or `large`.
     pub(super) logo_size: &'static str,
     pub(super) overall: StatusBadge,
-    /// Time of the shown data.
-    pub(super) as_of: DisplayTime,
+    /// Time of the shown data, set while later data cannot be read.
+    pub(super) as_of: Option<DisplayTime>,
     pub(super) entries: Vec<ComponentEntry>,
     pub(super) incidents: Vec<PageAnnouncement>,
     pub(super) maintenances: Vec<PageAnnouncement>,
@@ -36,13 +38,25 @@ pub(super) struct PublicPage {
 pub(super) struct PageHead {
     /// Language code.
     pub(super) locale: String,
+    /// `ltr` or `rtl`.
+    pub(super) direction: &'static str,
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) is_indexable: bool,
     /// URL of the icon.
     pub(super) icon: Option<String>,
-    /// True if the page has its own colours or style sheet.
-    pub(super) has_own_style: bool,
+    /// Address of the shared style sheet.
+    pub(super) style: String,
+    /// Address of the page's own style sheet, if it has one.
+    pub(super) own_style: Option<String>,
+}
+
+/// A link to the page in another language.
+pub(super) struct LanguageLink {
+    pub(super) address: String,
+    /// Language code.
+    pub(super) locale: String,
+    pub(super) is_current: bool,
 }
 
 /// A plain page with one sentence.
@@ -96,7 +110,8 @@ pub(super) struct PageAnnouncement {
 pub(super) struct AnnouncementUpdate {
     pub(super) state: Option<&'static str>,
     pub(super) at: DisplayTime,
-    pub(super) paragraphs: Vec<String>,
+    /// HTML that is safe to show.
+    pub(super) message: String,
 }
 
 /// A moment, readable and machine-readable.
@@ -221,13 +236,6 @@ impl VisitorLanguage<'_> {
     }
 }
 
-/// Paragraphs of a message, separated by blank lines.
-pub(super) fn paragraphs(message: &str) -> Vec<String> {
-    let message = message.replace("\r\n", "\n");
-    let parts = message.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
-    parts.map(str::to_owned).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -321,10 +329,5 @@ mod tests {
         }];
         let html = READER().entries(&parts)[0].render().unwrap();
         assert!(!html.contains("<script") && html.contains("&#60;script&#62;"), "{html}");
-    }
-
-    #[test]
-    fn messages_keep_their_paragraphs() {
-        assert_eq!(paragraphs("a\nb\r\n\r\nc\n\n\n\n d "), ["a\nb", "c", "d"]);
     }
 }

@@ -1,29 +1,27 @@
-//! A visitor's request: the page by the host, the part of it by the path, and the language.
+//! A visitor's request: the page by the host, and the part of it by the path.
 //!
 //! The host is that of the request's target or its single `Host` header; other headers about hosts are ignored.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
-use actix_web::http::header;
+use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap};
 
 use crate::model::domain_names::{DomainNames, is_hostname};
-use crate::model::statuspage::word::PageColorScheme;
-use crate::pages::appearance::remembered;
+use crate::pages::snapshot::PageLanguages;
 
 /// A request for a status page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct PageVisit {
     pub(super) host: PageHost,
     pub(super) method: Method,
     /// Path as sent.
     pub(super) path: String,
-    /// `Accept-Language`, if it is readable.
-    pub(super) accept_language: String,
-    /// Colour scheme chosen earlier by the visitor.
-    pub(super) appearance: Option<PageColorScheme>,
+    /// Query as sent, empty without one.
+    pub(super) query: String,
+    pub(super) headers: HeaderMap,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum PageHost {
     /// Label below the host of the pages; a page with this slug may not exist.
     Slug(String),
@@ -55,17 +53,46 @@ impl PageVisit {
         if path.starts_with(FILES) {
             return None;
         }
-        let lines = request.headers().get_all(header::ACCEPT_LANGUAGE).map(|line| line.to_str());
-        let accept_language =
-            lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default();
-        let mut cookies = request.headers().get_all(header::COOKIE).filter_map(|line| line.to_str().ok());
         Some(Self {
             host,
             method: request.method().clone(),
             path: path.to_owned(),
-            accept_language,
-            appearance: cookies.find_map(remembered),
+            query: request.uri().query().unwrap_or_default().to_owned(),
+            headers: request.headers().clone(),
         })
+    }
+
+    /// Returns `Accept-Language`, empty if it is not readable.
+    pub(super) fn accept_language(&self) -> String {
+        let lines = self.headers.get_all(ACCEPT_LANGUAGE).map(|line| line.to_str());
+        lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default()
+    }
+}
+
+/// The language in which a visitor gets a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct VisitLanguage {
+    pub(super) locale: String,
+    /// True if it follows from `Accept-Language`, false if it follows from the address.
+    pub(super) is_negotiated: bool,
+}
+
+/// A path of a page, with the language that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LanguagePath<'a> {
+    /// Without a language: the whole path.
+    Negotiated(&'a str),
+    /// `/de/…`: the language as the page writes it, and the path below it, empty for `/de`.
+    Explicit { locale: &'a str, rest: &'a str },
+}
+
+impl<'a> LanguagePath<'a> {
+    /// Reads a path of a page that offers these languages.
+    pub(super) fn read(path: &'a str, languages: &'a PageLanguages) -> Self {
+        let below = path.strip_prefix('/').unwrap_or(path);
+        let (first, rest) = below.find('/').map_or((below, ""), |at| below.split_at(at));
+        let named = languages.supported.iter().find(|locale| *locale == first);
+        named.map_or(Self::Negotiated(path), |locale| Self::Explicit { locale, rest })
     }
 }
 
@@ -117,9 +144,22 @@ mod tests {
         assert_eq!(found.as_deref(), expected);
     }
 
+    #[rstest]
+    #[case("/", LanguagePath::Negotiated("/"))]
+    #[case("/history/2026-11", LanguagePath::Negotiated("/history/2026-11"))]
+    #[case("/de", LanguagePath::Explicit { locale: "de", rest: "" })]
+    #[case("/de/", LanguagePath::Explicit { locale: "de", rest: "/" })]
+    #[case("/de/history/2026-11", LanguagePath::Explicit { locale: "de", rest: "/history/2026-11" })]
+    #[case("/fr/", LanguagePath::Negotiated("/fr/"))]
+    #[case("/DE/", LanguagePath::Negotiated("/DE/"))]
+    fn a_path_can_name_a_language(#[case] path: &str, #[case] expected: LanguagePath<'_>) {
+        let languages = PageLanguages { supported: vec!["en".into(), "de".into()], default: "en".into() };
+        assert_eq!(LanguagePath::read(path, &languages), expected);
+    }
+
     #[test]
     fn files_are_served_by_the_api_on_every_host() {
-        assert_eq!(visit("shop.status.example.net", "/assets/abc"), None);
+        assert!(visit("shop.status.example.net", "/assets/abc").is_none());
         assert!(visit("shop.status.example.net", "/metrics").is_some());
         assert!(visit("shop.status.example.net", "/v1/services").is_some());
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::client::Client;
 use crate::support::name_server::NameServer;
-use crate::support::pages::{get_at as get, timeless, visit};
+use crate::support::pages::{get_at as get, sheet_address, visit};
 use crate::support::server::Server;
 use crate::support::{create, service};
 
@@ -31,7 +31,7 @@ fn a_published_page_is_shown_at_its_slug() {
     let port = client.address.port();
     let shown = get(&client, &format!("{host}:{port}"), "/").expect(200);
     assert!(
-        shown.body.contains("<h1>Corner shop</h1>") && shown.body.contains("<html lang=\"en\">"),
+        shown.body.contains("<h1>Corner shop</h1>") && shown.body.contains("<html lang=\"en\" dir=\"ltr\">"),
         "{}",
         shown.body
     );
@@ -41,22 +41,29 @@ fn a_published_page_is_shown_at_its_slug() {
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("content-language", "en"),
-        ("vary", "Accept-Language, Cookie"),
+        ("vary", "Accept-Language, Accept-Encoding"),
+        ("cache-control", "public, max-age=0, s-maxage=5, stale-if-error=86400"),
     ] {
         assert_eq!(shown.header(name), Some(value), "{name}");
     }
     assert!(!shown.body.contains("<script") && !shown.body.contains("style="));
     for spelling in [host.to_uppercase(), format!("{host}."), host.clone()] {
         let again = get(&client, &spelling, "/").expect(200).body;
-        assert_eq!(timeless(&again), timeless(&shown.body), "{spelling}");
+        assert_eq!(again, shown.body, "{spelling}");
     }
     let head = visit(&client, "HEAD", &host, "/", &[]).expect(200);
     assert_eq!(
         (head.body.as_str(), head.header("content-length")),
         ("", Some(&*shown.body.len().to_string()))
     );
-    let style = get(&client, &host, "/style.css").expect(200);
+    let style = get(&client, &host, &sheet_address(&shown.body, "style")).expect(200);
     assert_eq!(style.header("content-type"), Some("text/css; charset=utf-8"));
+    assert_eq!(style.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    let earlier = get(&client, &host, "/static/style.0123456789abcdef.css").expect(200);
+    assert_eq!(
+        (earlier.header("cache-control"), earlier.body.clone()),
+        (Some("no-cache"), style.body.clone())
+    );
 }
 
 /// Specification 2.6: unpublished addresses answer 404; all absent pages look the same.
@@ -73,7 +80,7 @@ fn unpublished_and_unknown_pages_are_one_and_the_same_404() {
         ("alert('1').localhost", "/%3Cscript%3E"),
         ("a.b.localhost", "/"),
         (host.as_str(), "/v1/services"),
-        (host.as_str(), "/custom.css"),
+        (host.as_str(), "/static/page.0123456789abcdef.css"),
     ] {
         let answer = get(&client, host, path).expect(404);
         assert_eq!(
@@ -182,7 +189,7 @@ fn incidents_and_maintenances_are_announced() {
     let till = create(&client, &json!({"name": "Internal till 7", "check_type": "manual"}));
     add_component(&client, &page, &json!({"name": "Public till", "service_id": till}));
     let announce = |title: &str, is_published: bool| {
-        let body = json!({"title": title, "message": "First line\nsecond line\n\n<b>New</b> paragraph",
+        let body = json!({"title": title, "message": "First line\nsecond line\n\n<b>New</b> *paragraph*",
             "service_ids": [till], "is_published": is_published, "severity": "major"});
         client.post("/v1/incidents", &body).expect(201).data()["id"].as_str().unwrap().to_owned()
     };
@@ -194,8 +201,7 @@ fn incidents_and_maintenances_are_announced() {
     let html = get(&client, &host, "/").expect(200).body;
     for text in [
         "Till &#60;jammed&#62;",
-        "<p class=\"message\">First line\nsecond line</p>",
-        "<p class=\"message\">&#60;b&#62;New&#60;/b&#62; paragraph</p>",
+        "<div class=\"message\"><p>First line\nsecond line</p>\n<p>New <em>paragraph</em></p>\n</div>",
         "Affected: Public till",
         "Investigating",
         "New drawer",
@@ -224,9 +230,21 @@ fn a_page_is_shown_in_the_language_of_its_visitor() {
     ] {
         let shown = visit(&client, "GET", &host, "/", &[&format!("Accept-Language: {accept}")]).expect(200);
         assert_eq!(shown.header("content-language"), Some(locale));
-        assert!(shown.body.contains(&format!("<html lang=\"{locale}\">")), "{}", shown.body);
+        assert!(shown.body.contains(&format!("<html lang=\"{locale}\" dir=\"ltr\">")), "{}", shown.body);
+        assert_eq!(shown.header("vary"), Some("Accept-Language, Accept-Encoding"));
         assert!(texts.iter().all(|text| shown.body.contains(text)), "{}", shown.body);
+        let explicit =
+            visit(&client, "GET", &host, &format!("/{locale}/"), &["Accept-Language: en"]).expect(200);
+        assert_eq!((explicit.header("vary"), &explicit.body), (Some("Accept-Encoding"), &shown.body));
+        for link in [
+            "<link rel=\"alternate\" hreflang=\"de\" href=\"/de/\">",
+            "href=\"/en/\" lang=\"en\" hreflang=\"en\"",
+        ] {
+            assert!(shown.body.contains(link), "{link}: {}", shown.body);
+        }
     }
+    assert_eq!(get(&client, &host, "/de").expect(308).header("location"), Some("/de/"));
+    get(&client, &host, "/fr/").expect(404);
 }
 
 /// Restricted pages show nothing, not even their name.
@@ -237,7 +255,7 @@ fn a_restricted_page_shows_nothing(#[case] access: Value) {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Board room", "custom_css": "h1{color:red}"}));
     client.patch(&page, &access).expect(200);
-    for path in ["/", "/custom.css", "/anything"] {
+    for path in ["/", "/static/page.0123456789abcdef.css", "/en/", "/anything"] {
         let shown = get(&client, &host, path).expect(403);
         assert!(!shown.body.contains("Board room") && !shown.body.contains("color:red"), "{}", shown.body);
     }
@@ -250,9 +268,8 @@ fn custom_colours_and_styles_are_a_separate_stylesheet() {
     let style = json!({"name": "Styled", "primary_color": "#Ab12cD", "custom_css": "h1 { color: teal }"});
     let (_, host) = create_page(&client, &style);
     let html = get(&client, &host, "/").expect(200);
-    assert!(html.body.contains("<link rel=\"stylesheet\" href=\"/custom.css\">"));
     assert!(html.header("content-security-policy").unwrap().contains("style-src 'self';"));
-    let sheet = get(&client, &host, "/custom.css").expect(200);
+    let sheet = get(&client, &host, &sheet_address(&html.body, "page")).expect(200);
     assert!(
         sheet.body.contains("solid #Ab12cD") && sheet.body.contains("h1 { color: teal }"),
         "{}",
@@ -302,7 +319,7 @@ fn an_active_custom_domain_shows_its_page() {
     let active = client.post(&format!("{path}/verify"), &json!({})).expect(200).data();
     assert_eq!(active["status"], "active");
     let again = get(&client, "Status.Doors.Example:443", "/").expect(200).body;
-    assert_eq!(timeless(&again), timeless(&shown));
+    assert_eq!(again, shown);
     get(&client, host, "/v1/me").expect(404);
     get(&client, host, "/metrics").expect(404);
     client.post(&format!("{page}/unpublish"), &json!({})).expect(200);
@@ -313,75 +330,69 @@ fn an_active_custom_domain_shows_its_page() {
     get(&client, host, "/v1/me").expect(401).json();
 }
 
-/// Colours of the page: `color-scheme`, the media query of the dark sheet, and the current link.
-fn appearance_of(client: &Client, host: &str, cookie: &str) -> (String, Option<String>, Option<String>) {
-    let lines = [format!("Cookie: {cookie}")];
-    let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|_| !cookie.is_empty()).collect();
-    let html = visit(client, "GET", host, "/", &lines).expect(200).body;
+/// Colours of the page at a path: `color-scheme`, the attribute of the document, and the current link.
+fn appearance_of(client: &Client, host: &str, path: &str) -> (String, Option<String>, Option<String>) {
+    let html = get(client, host, path).expect(200).body;
     let between = |start: &str, end: &str| {
         let (_, rest) = html.split_once(start)?;
         Some(rest.split_once(end)?.0.to_owned())
     };
     let scheme = between("<meta name=\"color-scheme\" content=\"", "\"").unwrap();
-    let dark = between("href=\"/dark.css\" media=\"", "\"");
-    (scheme, dark, between("rel=\"nofollow\" aria-current=\"true\">", "</a>"))
+    let theme = between("data-theme=\"", "\"");
+    (scheme, theme, between("rel=\"nofollow\" aria-current=\"true\">", "</a>"))
 }
 
 /// Contract 4.13.1: `appearance` is the colour scheme of the page.
 #[rstest]
-#[case("system", "light dark", Some("(prefers-color-scheme: dark)"), "System")]
-#[case("light", "light", None, "Light")]
-#[case("dark", "dark", Some("all"), "Dark")]
+#[case("system", "light dark", None, "System")]
+#[case("light", "light", Some("light"), "Light")]
+#[case("dark", "dark", Some("dark"), "Dark")]
 fn a_page_has_the_colours_of_its_appearance(
     #[case] appearance: &str,
     #[case] scheme: &str,
-    #[case] dark_when: Option<&str>,
+    #[case] theme: Option<&str>,
     #[case] current: &str,
 ) {
     let client = Server::shared_client();
     let (_, host) = create_page(&client, &json!({"name": "Colours", "appearance": appearance}));
-    let shown = appearance_of(&client, &host, "");
-    assert_eq!(shown, (scheme.into(), dark_when.map(str::to_owned), Some(current.into())));
-    let sheet = get(&client, &host, "/dark.css").expect(200);
-    assert!(
-        sheet.header("content-type") == Some("text/css; charset=utf-8")
-            && sheet.body.contains("color-scheme: dark")
-    );
+    let shown = appearance_of(&client, &host, "/");
+    assert_eq!(shown, (scheme.into(), theme.map(str::to_owned), Some(current.into())));
 }
 
-/// Contract 4.13.1: visitors may change it, without script; their choice is remembered by a cookie.
+/// Contract 4.13.1: visitors may change it, without script and without a cookie, which would end shared caching.
 #[test]
 fn a_visitor_chooses_the_colours() {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Choice", "appearance": "light"}));
     let first = get(&client, &host, "/").expect(200);
-    assert_eq!(first.header("vary"), Some("Accept-Language, Cookie"));
-    assert!(first.body.contains("<a href=\"/appearance/dark\" rel=\"nofollow\">Dark</a>"), "{}", first.body);
-    let chosen = get(&client, &host, "/appearance/dark").expect(303);
-    assert_eq!((chosen.header("location"), chosen.body.as_str()), (Some("/"), ""));
-    assert_eq!(chosen.header("content-security-policy"), Some(POLICY));
-    let cookie = chosen.header("set-cookie").unwrap();
-    assert_eq!(cookie, "status-appearance=dark; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly");
-    let remembered = format!("other=1; {}", cookie.split(';').next().unwrap());
-    assert_eq!(appearance_of(&client, &host, &remembered).0, "dark");
-    assert_eq!(
-        appearance_of(&client, &host, "status-appearance=pink").0,
-        "light",
-        "what is no choice is none"
-    );
-    for unknown in ["/appearance/pink", "/appearance/", "/appearance"] {
-        get(&client, &host, unknown).expect(404);
-    }
-
+    assert!(first.body.contains("<a href=\"?appearance=dark\" rel=\"nofollow\">Dark</a>"), "{}", first.body);
+    assert_eq!(first.header("set-cookie"), None);
+    assert_eq!(appearance_of(&client, &host, "/?appearance=dark").0, "dark");
+    assert_eq!(appearance_of(&client, &host, "/?appearance=pink").0, "light", "an unknown choice is ignored");
     client.patch(&page, &json!({"allow_appearance_switch": false})).expect(200);
-    let (scheme, _, current) = appearance_of(&client, &host, &remembered);
-    assert_eq!((scheme.as_str(), current), ("light", None), "an earlier choice counts no longer");
+    let (scheme, _, current) = appearance_of(&client, &host, "/?appearance=dark");
+    assert_eq!((scheme.as_str(), current), ("light", None), "visitors may not choose any more");
     let fixed = get(&client, &host, "/").expect(200);
-    assert!(!fixed.body.contains("/appearance/"), "{}", fixed.body);
-    assert_eq!(fixed.header("vary"), Some("Accept-Language"));
-    get(&client, &host, "/appearance/dark").expect(404);
-    client.patch(&page, &json!({"access_type": "password", "password": "correct horse"})).expect(200);
-    get(&client, &host, "/appearance/dark").expect(403);
+    assert!(!fixed.body.contains("?appearance="), "{}", fixed.body);
+}
+
+/// A page is sent once: with an entity tag for each coding, which changes with the page.
+#[test]
+fn an_unchanged_page_is_not_sent_again() {
+    let client = Server::shared_client();
+    let (page, host) = create_page(&client, &json!({"name": "Tagged"}));
+    let gzip = "Accept-Encoding: gzip";
+    let first = visit(&client, "HEAD", &host, "/", &[gzip]).expect(200);
+    assert_eq!(first.header("content-encoding"), Some("gzip"));
+    let tag = first.header("etag").unwrap().to_owned();
+    let known = format!("If-None-Match: {tag}");
+    let again = visit(&client, "GET", &host, "/", &[gzip, &known]).expect(304);
+    assert_eq!((again.header("etag"), again.body.as_str()), (Some(&*tag), ""));
+    let plain = get(&client, &host, "/").expect(200);
+    assert_ne!(plain.header("etag"), Some(&*tag), "strong: each coding has its own");
+    client.patch(&page, &json!({"name": "Changed"})).expect(200);
+    let changed = visit(&client, "HEAD", &host, "/", &[gzip, &known]).expect(200);
+    assert_ne!(changed.header("etag"), Some(&*tag));
 }
 
 /// The dark logo is shown whenever the page is dark.

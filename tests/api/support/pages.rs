@@ -106,7 +106,9 @@ pub(crate) fn host_of(page: &Value) -> String {
     format!("{}.localhost", page["slug"].as_str().unwrap())
 }
 
-/// A page without its time.
-pub(crate) fn timeless(html: &str) -> String {
-    html.lines().filter(|line| !line.starts_with("<p class=\"as-of\">")).collect::<Vec<_>>().join("\n")
+/// The address of a style sheet that a page names: `style`, which all pages share, or `page`.
+pub(crate) fn sheet_address(html: &str, name: &str) -> String {
+    let start = format!("<link rel=\"stylesheet\" href=\"/static/{name}.");
+    let rest = html.split(&start).nth(1).unwrap_or_else(|| panic!("{html}"));
+    format!("/static/{name}.{}", rest.split('"').next().unwrap())
 }

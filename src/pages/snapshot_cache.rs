@@ -1,0 +1,313 @@
+//! Snapshots of the pages that visitors look at, each read once for all who ask at the same time and rendered once for
+//! each change and language.
+//!
+//! A snapshot counts for a second, and until a commit of this process changes what pages show. While the databases are
+//! away the last one counts, marked with its time.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::clock::Timestamp;
+use crate::pages::visit::PageHost;
+use crate::representation::Representation;
+use crate::store::changes::{CommitStamp, CommitTracker};
+
+/// Time for which a snapshot counts: changes of verdicts, and those that other nodes write, are seen after it.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+/// Time between two attempts to read from databases that are away.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Longest wait for a read while there is an earlier snapshot to show.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Maximum number of pages that are remembered.
+const PAGES_MAX: usize = 1_000;
+/// Maximum number of representations of one page: languages, colours, formats.
+const PARTS_MAX: usize = 500;
+/// Pages that are read at the same time, at most.
+const READS_MAX: usize = 64;
+
+/// Snapshots of kind `S`, one for each host. Cheap to clone.
+#[derive(Debug)]
+pub struct SnapshotCache<S> {
+    pages: Arc<Mutex<HashMap<PageHost, CachedSnapshot<S>>>>,
+    /// One caller reads a page, the others wait for it.
+    turns: ReadTurns,
+}
+
+/// Locks of which a page has one by the hash of its host.
+#[derive(Clone, Debug)]
+struct ReadTurns(Arc<[tokio::sync::Mutex<()>; READS_MAX]>);
+
+impl Default for ReadTurns {
+    fn default() -> Self {
+        Self(Arc::new(std::array::from_fn(|_| tokio::sync::Mutex::default())))
+    }
+}
+
+/// A page as it was last read.
+#[derive(Debug)]
+struct CachedSnapshot<S> {
+    rendered: Arc<RenderedSnapshot<S>>,
+    /// The moment of the last read that succeeded: by commits, monotonic, and by the wall clock.
+    stamp: CommitStamp,
+    read_at: Instant,
+    as_of: Timestamp,
+    /// The last attempt to read it, if that failed.
+    failed_at: Option<Instant>,
+    used_at: Instant,
+}
+
+/// A snapshot with what was rendered from it.
+#[derive(Debug)]
+pub(super) struct RenderedSnapshot<S> {
+    pub(super) snapshot: S,
+    parts: Mutex<HashMap<PartKey, Arc<Representation>>>,
+}
+
+/// A representation of a page: a path with everything that its content depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PartKey {
+    /// The path with its query, as far as it is known.
+    pub(super) name: String,
+    pub(super) locale: String,
+    /// Set on a page that cannot be read at the moment.
+    pub(super) as_of: Option<Timestamp>,
+}
+
+/// A snapshot to show.
+#[derive(Debug)]
+pub(super) struct CurrentSnapshot<S> {
+    pub(super) rendered: Arc<RenderedSnapshot<S>>,
+    /// Time of the snapshot if a later one cannot be read.
+    pub(super) as_of: Option<Timestamp>,
+}
+
+impl<S> RenderedSnapshot<S> {
+    fn new(snapshot: S) -> Self {
+        Self { snapshot, parts: Mutex::default() }
+    }
+
+    /// Returns a representation, rendered on first use.
+    ///
+    /// # Errors
+    /// That of `render`.
+    pub(super) fn part<E>(
+        &self,
+        key: PartKey,
+        render: impl FnOnce(&S) -> Result<Vec<u8>, E>,
+    ) -> Result<Arc<Representation>, E> {
+        if let Some(known) = lock(&self.parts).get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let made = Arc::new(Representation::new(render(&self.snapshot)?));
+        let mut parts = lock(&self.parts);
+        if parts.len() >= PARTS_MAX {
+            parts.clear();
+        }
+        parts.insert(key, Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+impl<S> Clone for SnapshotCache<S> {
+    fn clone(&self) -> Self {
+        Self { pages: Arc::clone(&self.pages), turns: self.turns.clone() }
+    }
+}
+
+impl<S> Default for SnapshotCache<S> {
+    fn default() -> Self {
+        Self { pages: Arc::default(), turns: ReadTurns::default() }
+    }
+}
+
+impl<S: PartialEq> SnapshotCache<S> {
+    /// The page of a host as it is now; `None` if there is none. `now` is the wall clock; `read` reads the page, and is
+    /// given the earlier snapshot.
+    ///
+    /// # Errors
+    /// That of `read`, when there is no earlier snapshot.
+    pub(super) async fn current<E>(
+        &self,
+        host: &PageHost,
+        changes: &CommitTracker,
+        now: impl Fn() -> Timestamp,
+        read: impl AsyncFnOnce(Option<&S>) -> Result<Option<S>, E>,
+    ) -> Result<Option<CurrentSnapshot<S>>, E> {
+        if let Some(page) = self.known(host, changes) {
+            return Ok(Some(page));
+        }
+        let _turn = self.turns.0[turn(host)].lock().await;
+        if let Some(page) = self.known(host, changes) {
+            return Ok(Some(page));
+        }
+        let (stamp, as_of) = (changes.stamp(), now());
+        let earlier = lock(&self.pages).get(host).map(|cached| Arc::clone(&cached.rendered));
+        let is_known = earlier.is_some();
+        let reading = read(earlier.as_ref().map(|earlier| &earlier.snapshot));
+        let found = if is_known { timeout(PATIENCE, reading).await.ok() } else { Some(reading.await) };
+        let mut pages = lock(&self.pages);
+        match found {
+            Some(Ok(None)) => {
+                pages.remove(host);
+                Ok(None)
+            }
+            Some(Ok(Some(snapshot))) => {
+                let now = Instant::now();
+                let unchanged = earlier.filter(|earlier| earlier.snapshot == snapshot);
+                let rendered = unchanged.unwrap_or_else(|| Arc::new(RenderedSnapshot::new(snapshot)));
+                let cached =
+                    CachedSnapshot { rendered, stamp, read_at: now, as_of, failed_at: None, used_at: now };
+                Ok(Some(keep(&mut pages, host, cached)))
+            }
+            Some(Err(error)) if !is_known => Err(error),
+            _ => Ok(pages.get_mut(host).map(|cached| {
+                cached.failed_at = Some(Instant::now());
+                cached.show()
+            })),
+        }
+    }
+
+    /// The page, if it need not be read.
+    fn known(&self, host: &PageHost, changes: &CommitTracker) -> Option<CurrentSnapshot<S>> {
+        let mut pages = lock(&self.pages);
+        let cached = pages.get_mut(host)?;
+        let is_current = cached.read_at.elapsed() < FRESH_FOR && changes.are_pages_current(cached.stamp);
+        let has_just_failed = cached.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER);
+        (is_current || has_just_failed).then(|| cached.show())
+    }
+}
+
+impl<S> CachedSnapshot<S> {
+    fn show(&mut self) -> CurrentSnapshot<S> {
+        self.used_at = Instant::now();
+        CurrentSnapshot {
+            rendered: Arc::clone(&self.rendered),
+            as_of: self.failed_at.is_some().then_some(self.as_of),
+        }
+    }
+}
+
+/// Keeps a snapshot in place of the earlier one of its host, or of the one that was not used for the longest time.
+fn keep<S>(
+    pages: &mut HashMap<PageHost, CachedSnapshot<S>>,
+    host: &PageHost,
+    cached: CachedSnapshot<S>,
+) -> CurrentSnapshot<S> {
+    pages.remove(host);
+    if pages.len() >= PAGES_MAX {
+        let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(host, _)| host.clone());
+        oldest.map(|host| pages.remove(&host));
+    }
+    pages.entry(host.clone()).insert_entry(cached).get_mut().show()
+}
+
+fn turn(host: &PageHost) -> usize {
+    let mut hasher = DefaultHasher::new();
+    host.hash(&mut hasher);
+    usize::try_from(hasher.finish() % READS_MAX as u64).unwrap_or_default()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A page that counts how often it is read.
+    #[derive(Default)]
+    struct CountingPage {
+        reads: Cell<u32>,
+    }
+
+    fn host() -> PageHost {
+        PageHost::Slug("shop".into())
+    }
+
+    impl CountingPage {
+        /// The snapshot that the cache shows, and the mark of an old one, while reading gives this.
+        async fn shown(
+            &self,
+            cache: &SnapshotCache<u32>,
+            changes: &CommitTracker,
+            found: Result<Option<u32>, &'static str>,
+        ) -> Result<Option<(u32, bool)>, &'static str> {
+            let read = async |_: Option<&u32>| {
+                self.reads.set(self.reads.get() + 1);
+                found
+            };
+            let current = cache.current(&host(), changes, || Timestamp::from_ms(0), read).await?;
+            Ok(current.map(|current| (current.rendered.snapshot, current.as_of.is_some())))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_snapshot_is_read_again_after_a_commit_and_after_a_second() {
+        let (cache, changes, page) =
+            (SnapshotCache::default(), CommitTracker::default(), CountingPage::default());
+        for _ in 0..3 {
+            assert_eq!(page.shown(&cache, &changes, Ok(Some(1))).await, Ok(Some((1, false))));
+        }
+        assert_eq!(page.reads.get(), 1);
+        changes.mark_all();
+        assert_eq!(page.shown(&cache, &changes, Ok(Some(2))).await, Ok(Some((2, false))));
+        tokio::time::advance(FRESH_FOR).await;
+        assert_eq!(page.shown(&cache, &changes, Ok(Some(2))).await, Ok(Some((2, false))));
+        assert_eq!(page.reads.get(), 3);
+        changes.mark_all();
+        assert_eq!(page.shown(&cache, &changes, Ok(None)).await, Ok(None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_snapshot_is_shown_with_its_time_while_it_cannot_be_read() {
+        let (cache, changes, page) =
+            (SnapshotCache::default(), CommitTracker::default(), CountingPage::default());
+        assert_eq!(page.shown(&cache, &changes, Err("away")).await, Err("away"), "nothing is known yet");
+        page.shown(&cache, &changes, Ok(Some(1))).await.unwrap();
+        tokio::time::advance(FRESH_FOR).await;
+        for _ in 0..3 {
+            assert_eq!(page.shown(&cache, &changes, Err("away")).await, Ok(Some((1, true))));
+        }
+        assert_eq!(page.reads.get(), 3, "an absent database is asked once a second");
+        tokio::time::advance(RETRY_AFTER).await;
+        assert_eq!(page.shown(&cache, &changes, Ok(Some(1))).await, Ok(Some((1, false))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_without_end_does_not_hold_up_visitors() {
+        let (cache, changes, page) =
+            (SnapshotCache::default(), CommitTracker::default(), CountingPage::default());
+        page.shown(&cache, &changes, Ok(Some(1))).await.unwrap();
+        tokio::time::advance(FRESH_FOR).await;
+        let endless = async |_: Option<&u32>| std::future::pending::<Result<Option<u32>, &str>>().await;
+        let begin = Instant::now();
+        let current = cache.current(&host(), &changes, || Timestamp::from_ms(0), endless).await;
+        assert!(current.unwrap().unwrap().as_of.is_some() && begin.elapsed() == PATIENCE);
+    }
+
+    #[tokio::test]
+    async fn equal_snapshots_are_rendered_once() {
+        let (cache, changes) = (SnapshotCache::default(), CommitTracker::default());
+        let renders = Cell::new(0);
+        for snapshot in [1, 1, 2] {
+            let read = async |_: Option<&u32>| Ok::<_, ()>(Some(snapshot));
+            let current = cache.current(&host(), &changes, || Timestamp::from_ms(0), read).await;
+            let key = PartKey { name: "page".into(), locale: "en".into(), as_of: None };
+            let render = |snapshot: &u32| {
+                renders.set(renders.get() + 1);
+                Ok::<_, ()>(snapshot.to_string().into_bytes())
+            };
+            let content = current.unwrap().unwrap().rendered.part(key, render).unwrap();
+            assert_eq!(content.plain(), snapshot.to_string().as_bytes());
+            changes.mark_all();
+        }
+        assert_eq!(renders.get(), 2);
+    }
+}

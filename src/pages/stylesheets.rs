@@ -1,0 +1,95 @@
+//! Style sheets of the pages: the one that all share, and the one of a page with its colours and its owner's rules. The
+//! address of each holds a hash of its content, so that browsers keep it until it changes.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use crate::model::statuspage::Statuspage;
+use crate::pages::contrast::ColorScheme;
+use crate::representation::{Representation, hash};
+
+/// Folder of the style sheets in addresses.
+const FOLDER: &str = "/static/";
+const SHARED: &str = "style.";
+const OWN: &str = "page.";
+const ENDING: &str = ".css";
+
+/// The sheet that all pages share.
+pub(super) static SHARED_STYLE: LazyLock<Representation> =
+    LazyLock::new(|| Representation::new(include_str!("templates/style.css")));
+
+/// A style sheet that a path asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StyleRequest<'a> {
+    /// False: the one that all pages share.
+    pub(super) is_own: bool,
+    /// The hash in the address.
+    pub(super) revision: &'a str,
+}
+
+impl<'a> StyleRequest<'a> {
+    /// Reads a path; `None` for a path of something else.
+    pub(super) fn read(path: &'a str) -> Option<Self> {
+        let name = path.strip_prefix(FOLDER)?.strip_suffix(ENDING)?;
+        let shared = name.strip_prefix(SHARED).map(|revision| Self { is_own: false, revision });
+        shared.or_else(|| name.strip_prefix(OWN).map(|revision| Self { is_own: true, revision }))
+    }
+}
+
+/// The address of the shared sheet.
+pub(super) fn shared_address() -> String {
+    format!("{FOLDER}{SHARED}{}{ENDING}", SHARED_STYLE.revision())
+}
+
+/// The address of a page's own sheet; `None` if it has none.
+pub(super) fn own_address(page: &Statuspage) -> Option<String> {
+    has_own_style(page).then(|| format!("{FOLDER}{OWN}{}{ENDING}", hash(own_style(page).as_bytes())))
+}
+
+/// Returns true if a page has its own style.
+pub(super) const fn has_own_style(page: &Statuspage) -> bool {
+    page.custom_css.is_some() || page.primary_color.is_some() || page.secondary_color.is_some()
+}
+
+/// The colours and the style sheet of one page.
+pub(super) fn own_style(page: &Statuspage) -> String {
+    let mut text = String::new();
+    // Writing to a `String` cannot fail.
+    if let Some(colour) = &page.primary_color {
+        let _ = writeln!(text, "html {{ border-top: .35rem solid {colour}; }}");
+        for (scheme, name) in [(ColorScheme::Light, "light"), (ColorScheme::Dark, "dark")] {
+            if let Some(readable) = scheme.readable(colour) {
+                let _ = writeln!(text, ":root {{ --accent-{name}: {readable}; }}");
+            }
+        }
+    }
+    if let Some(colour) = &page.secondary_color {
+        let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");
+    }
+    text + page.custom_css.as_deref().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("/static/style.0123.css", Some((false, "0123")))]
+    #[case("/static/page.0123.css", Some((true, "0123")))]
+    #[case("/static/other.0123.css", None)]
+    #[case("/static/style.0123.js", None)]
+    #[case("/style.css", None)]
+    fn a_path_names_a_sheet(#[case] path: &str, #[case] expected: Option<(bool, &str)>) {
+        let found = StyleRequest::read(path);
+        assert_eq!(found.map(|found| (found.is_own, found.revision)), expected);
+    }
+
+    #[test]
+    fn the_shared_address_names_the_present_sheet() {
+        let address = shared_address();
+        let expected = StyleRequest { is_own: false, revision: SHARED_STYLE.revision() };
+        assert_eq!(StyleRequest::read(&address), Some(expected));
+    }
+}
