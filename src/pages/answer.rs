@@ -1,6 +1,6 @@
 //! Responses with pages, and the security headers that restrict browsers to displaying them.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use actix_web::http::StatusCode;
 use actix_web::http::header;
@@ -63,6 +63,27 @@ pub(super) fn page(
         answer.insert_header(("x-robots-tag", "noindex, nofollow"));
     }
     answer.content_type("text/html; charset=utf-8");
+    content.answer(answer, &visit.headers)
+}
+
+/// A document for programs, which pages of any origin may read.
+pub(super) fn json(
+    visit: &PageVisit,
+    content: Result<Arc<Representation>, serde_json::Error>,
+) -> HttpResponse {
+    let content = match content {
+        Ok(content) => content,
+        Err(error) => {
+            tracing::error!(path = visit.path, %error, "cannot write the JSON of a status page");
+            return unavailable();
+        }
+    };
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    answer
+        .insert_header((header::CACHE_CONTROL, PAGE_CACHING))
+        .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header(("x-robots-tag", "noindex"))
+        .content_type("application/json; charset=utf-8");
     content.answer(answer, &visit.headers)
 }
 

@@ -16,6 +16,7 @@ mod page_texts;
 mod show;
 mod snapshot;
 pub mod snapshot_cache;
+mod status_json;
 mod stylesheets;
 mod view;
 mod visit;
@@ -35,8 +36,9 @@ use crate::model::statuspage::word::{AccessType, PageColorScheme};
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
 use crate::pages::page_reader::PageReader;
 use crate::pages::show::PageChoices;
-use crate::pages::snapshot::PageSnapshot;
+use crate::pages::snapshot::{PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
+use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::{SHARED_STYLE, StyleRequest};
 use crate::pages::visit::{LanguagePath, PageHost, PageVisit, VisitLanguage};
 use crate::representation::Representation;
@@ -67,6 +69,7 @@ pub struct PageServer {
 #[derive(Clone, Debug, Default)]
 pub struct PageCaches {
     pages: SnapshotCache<PageSnapshot>,
+    histories: SnapshotCache<PageHistory>,
 }
 
 impl PageServer {
@@ -145,6 +148,9 @@ impl PageServer {
                 (true, false) => answer::not_found(),
             };
         }
+        if let Some(document) = StatusDocument::at(path) {
+            return self.status_document(visit, current, document).await;
+        }
         let languages = current.rendered.snapshot.languages();
         match LanguagePath::read(path, &languages) {
             LanguagePath::Negotiated("/") => {
@@ -157,6 +163,33 @@ impl PageServer {
             }
             LanguagePath::Explicit { locale, rest: "" } => answer::moved(&format!("/{locale}/")),
             _ => answer::not_found(),
+        }
+    }
+
+    /// A document for programs.
+    async fn status_document(
+        &self,
+        visit: &PageVisit,
+        current: &CurrentSnapshot<PageSnapshot>,
+        document: StatusDocument,
+    ) -> HttpResponse {
+        let key = PartKey { name: visit.path.clone(), locale: String::new(), as_of: None };
+        if !document.has_history() {
+            return answer::json(visit, current.rendered.part(key, |page| document.of_page(page)));
+        }
+        let changes = self.databases.main.own_changes();
+        let read =
+            async |earlier: Option<&PageHistory>| self.reader().read_history(&visit.host, earlier).await;
+        let histories = &self.cache.histories;
+        match histories.current(&visit.host, changes, || self.clock.now(), read).await {
+            Ok(Some(current)) => {
+                answer::json(visit, current.rendered.part(key, |history| document.of_history(history)))
+            }
+            Ok(None) => answer::not_found(),
+            Err(error) => {
+                tracing::error!(%error, "cannot read the past of a status page");
+                answer::unavailable()
+            }
         }
     }
 }

@@ -99,6 +99,7 @@ mod sla_reports;
 mod sla_targets;
 mod status_changes;
 mod status_command;
+mod status_json;
 mod status_override;
 mod statuspage_fields;
 mod statuspage_publishing;

@@ -1,0 +1,139 @@
+//! The JSON by which aggregators and programs read a status page: eight addresses below `/api/v2`, field by field as
+//! Atlassian Statuspage has them, so that clients of that product can read ours.
+//!
+//! Where the format has no word for what is known, a member `watchkeeper` is added and the nearest word is used: an unknown
+//! component has the last status that was known.
+
+mod objects;
+mod overall;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::incident::IncidentStatus;
+use crate::model::maintenance::MaintenanceStatus;
+use crate::pages::snapshot::{PageHistory, PageSnapshot};
+use crate::pages::status_json::objects::{ObjectReader, PageObject};
+use crate::pages::status_json::overall::OverallStatus;
+use crate::store::announcements::StoredAnnouncement;
+
+/// Folder of the addresses.
+const FOLDER: &str = "/api/v2/";
+
+/// One of the addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StatusDocument {
+    Summary,
+    Status,
+    Components,
+    Incidents,
+    UnresolvedIncidents,
+    Maintenances,
+    UpcomingMaintenances,
+    ActiveMaintenances,
+}
+
+impl StatusDocument {
+    /// The document at a path.
+    pub(super) fn at(path: &str) -> Option<Self> {
+        Some(match path.strip_prefix(FOLDER)?.strip_suffix(".json")? {
+            "summary" => Self::Summary,
+            "status" => Self::Status,
+            "components" => Self::Components,
+            "incidents" => Self::Incidents,
+            "incidents/unresolved" => Self::UnresolvedIncidents,
+            "scheduled-maintenances" => Self::Maintenances,
+            "scheduled-maintenances/upcoming" => Self::UpcomingMaintenances,
+            "scheduled-maintenances/active" => Self::ActiveMaintenances,
+            _ => return None,
+        })
+    }
+
+    /// Returns true for one that lists past incidents or maintenances.
+    pub(super) const fn has_history(self) -> bool {
+        matches!(self, Self::Incidents | Self::Maintenances)
+    }
+
+    /// The document of a page, but for one that [has a history](Self::has_history).
+    pub(super) fn of_page(self, page: &PageSnapshot) -> Result<Vec<u8>, serde_json::Error> {
+        let reader = ObjectReader::new(page);
+        let is_active =
+            |one: &StoredAnnouncement<MaintenanceStatus>| one.status == MaintenanceStatus::InProgress;
+        let maintenances = |is_wanted: &dyn Fn(&StoredAnnouncement<MaintenanceStatus>) -> bool| {
+            let wanted = page.maintenances.iter().filter(|one| is_wanted(one));
+            wanted.map(|one| reader.maintenance(one)).collect::<Vec<_>>()
+        };
+        let incidents = || page.incidents.iter().map(|one| reader.incident(one)).collect::<Vec<_>>();
+        let status = OverallStatus::of(page);
+        match self {
+            Self::Summary => reader.document(&[
+                ("components", value(reader.components())?),
+                ("incidents", value(incidents())?),
+                ("scheduled_maintenances", value(maintenances(&|_| true))?),
+                ("status", value(status)?),
+            ]),
+            Self::Status => reader.document(&[("status", value(status)?)]),
+            Self::Components => reader.document(&[("components", value(reader.components())?)]),
+            Self::Incidents | Self::UnresolvedIncidents => {
+                reader.document(&[("incidents", value(incidents())?)])
+            }
+            Self::Maintenances => {
+                reader.document(&[("scheduled_maintenances", value(maintenances(&|_| true))?)])
+            }
+            Self::UpcomingMaintenances => {
+                reader.document(&[("scheduled_maintenances", value(maintenances(&|one| !is_active(one)))?)])
+            }
+            Self::ActiveMaintenances => {
+                reader.document(&[("scheduled_maintenances", value(maintenances(&is_active))?)])
+            }
+        }
+    }
+
+    /// The document of a page with its history.
+    pub(super) fn of_history(self, history: &PageHistory) -> Result<Vec<u8>, serde_json::Error> {
+        let reader = ObjectReader::new(&history.page);
+        if self == Self::Maintenances {
+            let held = history.maintenances.iter().filter(|one| one.status != MaintenanceStatus::Cancelled);
+            let held: Vec<_> = held.map(|one| reader.maintenance(one)).collect();
+            return reader.document(&[("scheduled_maintenances", value(held)?)]);
+        }
+        let is_open = |one: &&StoredAnnouncement<IncidentStatus>| one.status != IncidentStatus::Resolved;
+        let all = history.incidents.iter().filter(|one| self == Self::Incidents || is_open(one));
+        let all: Vec<_> = all.map(|one| reader.incident(one)).collect();
+        reader.document(&[("incidents", value(all)?)])
+    }
+}
+
+fn value(object: impl Serialize) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(object)
+}
+
+impl ObjectReader<'_> {
+    /// A document: the page, and these members.
+    fn document(&self, members: &[(&str, Value)]) -> Result<Vec<u8>, serde_json::Error> {
+        let page: PageObject = self.page();
+        let mut document = serde_json::Map::new();
+        document.insert("page".to_owned(), value(page)?);
+        for (name, member) in members {
+            document.insert((*name).to_owned(), member.clone());
+        }
+        serde_json::to_vec(&document)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("/api/v2/summary.json", Some(StatusDocument::Summary))]
+    #[case("/api/v2/scheduled-maintenances/active.json", Some(StatusDocument::ActiveMaintenances))]
+    #[case("/api/v2/summary", None)]
+    #[case("/api/v2/other.json", None)]
+    #[case("/summary.json", None)]
+    fn a_path_names_a_document(#[case] path: &str, #[case] expected: Option<StatusDocument>) {
+        assert_eq!(StatusDocument::at(path), expected);
+    }
+}

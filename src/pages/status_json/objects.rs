@@ -1,0 +1,286 @@
+//! The objects of the documents, each with all of its members.
+
+use serde::Serialize;
+
+use crate::clock::Timestamp;
+use crate::model::component::status::ComponentStatus;
+use crate::model::component::{Component, ComponentKey};
+use crate::model::incident::IncidentStatus;
+use crate::model::maintenance::MaintenanceStatus;
+use crate::pages::announcements::AnnouncementNames;
+use crate::pages::snapshot::{PageComponent, PageLanguages, PageSnapshot};
+use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
+
+/// Time after its start at which a maintenance without an end is said to end: the format wants a time.
+const OPEN_END_MS: i64 = 86_400_000;
+
+/// The page of every document.
+#[derive(Debug, Serialize)]
+pub(super) struct PageObject {
+    id: String,
+    name: String,
+    url: String,
+    time_zone: &'static str,
+    updated_at: Timestamp,
+}
+
+/// A component or a group.
+#[derive(Debug, Serialize)]
+pub(super) struct ComponentObject {
+    id: String,
+    name: String,
+    status: &'static str,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    position: usize,
+    description: Option<String>,
+    showcase: bool,
+    start_date: Option<String>,
+    /// The nearest group.
+    group_id: Option<String>,
+    page_id: String,
+    group: bool,
+    only_show_if_degraded: bool,
+    /// Ids of the members of a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    components: Option<Vec<String>>,
+    /// The group of a group, for which the format has no member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_group_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    watchkeeper: Option<OwnMembers>,
+}
+
+/// What the format has no word for.
+#[derive(Debug, Serialize)]
+struct OwnMembers {
+    status: &'static str,
+}
+
+/// An incident or a maintenance.
+#[derive(Debug, Serialize)]
+pub(super) struct IncidentObject {
+    id: String,
+    name: String,
+    status: &'static str,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    monitoring_at: Option<Timestamp>,
+    resolved_at: Option<Timestamp>,
+    impact: &'static str,
+    shortlink: String,
+    started_at: Timestamp,
+    page_id: String,
+    /// Newest first, never empty.
+    incident_updates: Vec<UpdateObject>,
+    components: Vec<ComponentObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduled_for: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduled_until: Option<Timestamp>,
+}
+
+/// An entry of a timeline.
+#[derive(Debug, Serialize)]
+struct UpdateObject {
+    id: String,
+    status: &'static str,
+    body: String,
+    incident_id: String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    display_at: Timestamp,
+    affected_components: Option<Vec<String>>,
+    deliver_notifications: bool,
+    custom_tweet: Option<String>,
+    tweet_id: Option<String>,
+}
+
+/// Makes the objects of one page, in its default language.
+#[derive(Debug)]
+pub(super) struct ObjectReader<'a> {
+    page: &'a PageSnapshot,
+    languages: PageLanguages,
+}
+
+impl<'a> ObjectReader<'a> {
+    pub(super) fn new(page: &'a PageSnapshot) -> Self {
+        Self { page, languages: page.languages() }
+    }
+
+    pub(super) fn page(&self) -> PageObject {
+        let PageSnapshot { page, url, .. } = self.page;
+        PageObject {
+            id: page.id.to_string(),
+            name: page.name.text(&self.languages.default, &self.languages.default).to_owned(),
+            url: url.clone(),
+            time_zone: "Etc/UTC",
+            updated_at: self.updated_at(),
+        }
+    }
+
+    /// Time of the last change that is known of.
+    fn updated_at(&self) -> Timestamp {
+        let PageSnapshot { page, incidents, maintenances, .. } = self.page;
+        let incidents = incidents.iter().filter_map(|one| one.entries.last()).map(|entry| entry.at);
+        let maintenances = maintenances.iter().filter_map(|one| one.entries.last()).map(|entry| entry.at);
+        incidents.chain(maintenances).chain([page.updated_at]).max().unwrap_or(page.updated_at)
+    }
+
+    /// The visible components in display order, groups included.
+    pub(super) fn components(&self) -> Vec<ComponentObject> {
+        let visible = self.page.components.iter().filter(|one| self.is_listed(one));
+        visible.enumerate().map(|(index, one)| self.component(index + 1, one)).collect()
+    }
+
+    /// Healthy members of a group that hides them are listed only if the page wants them to be (contract 4.13.1).
+    fn is_listed(&self, one: &PageComponent) -> bool {
+        let Some(status) = one.status else { return false };
+        let group = one.component.parent.and_then(|parent| self.find(parent));
+        let hides = group.is_some_and(|group| group.component.hide_operational_children);
+        let is_left_out =
+            hides && status == ComponentStatus::Operational && !self.page.page.shows.hidden_in_json;
+        !is_left_out && group.is_none_or(|group| self.is_listed(group))
+    }
+
+    fn find(&self, key: ComponentKey) -> Option<&PageComponent> {
+        self.page.components.iter().find(|one| one.component.key == key)
+    }
+
+    fn component(&self, position: usize, one: &PageComponent) -> ComponentObject {
+        let Component { id, name, description, created_at, is_group, .. } = &one.component;
+        let text = |text: &crate::model::translated_text::TranslatedText| {
+            text.text(&self.languages.default, &self.languages.default).to_owned()
+        };
+        let parent = one.component.parent.and_then(|parent| self.find(parent));
+        let parent_id = parent.map(|parent| parent.component.id.to_string());
+        let members = || {
+            let members = self.page.components.iter();
+            let members = members.filter(|other| other.component.parent == Some(one.component.key));
+            members
+                .filter(|other| self.is_listed(other))
+                .map(|other| other.component.id.to_string())
+                .collect()
+        };
+        let is_unknown = one.status == Some(ComponentStatus::Unknown);
+        ComponentObject {
+            id: id.to_string(),
+            name: text(name),
+            status: component_word(one.last_known),
+            created_at: *created_at,
+            updated_at: *created_at,
+            position,
+            description: description.as_ref().map(text),
+            showcase: one.component.show_uptime_bars,
+            start_date: Some(created_at.to_string()[..10].to_owned()),
+            group_id: parent_id.clone().filter(|_| !is_group),
+            page_id: self.page.page.id.to_string(),
+            group: *is_group,
+            only_show_if_degraded: parent.is_some_and(|parent| parent.component.hide_operational_children),
+            components: is_group.then(members),
+            parent_group_id: parent_id.filter(|_| *is_group),
+            watchkeeper: is_unknown.then_some(OwnMembers { status: "unknown" }),
+        }
+    }
+
+    /// The visible components of the services that an announcement affects.
+    fn affected<S>(&self, announced: &StoredAnnouncement<S>) -> Vec<ComponentObject> {
+        let is_affected = |one: &PageComponent| {
+            one.component
+                .service
+                .is_some_and(|service| announced.services.iter().any(|affected| affected.key == service))
+        };
+        let listed = self.page.components.iter().filter(|one| self.is_listed(one)).enumerate();
+        let affected = listed.filter(|(_, one)| is_affected(one));
+        affected.map(|(index, one)| self.component(index + 1, one)).collect()
+    }
+
+    pub(super) fn incident(&self, incident: &StoredAnnouncement<IncidentStatus>) -> IncidentObject {
+        let monitoring = incident.entries.iter().find(|entry| entry.status == IncidentStatus::Monitoring);
+        IncidentObject {
+            monitoring_at: monitoring.map(|entry| entry.at),
+            // A notice is no trouble.
+            impact: incident
+                .severity
+                .filter(|_| incident.has_progress)
+                .map_or("none", |severity| severity.as_str()),
+            ..self.announcement(incident, "incidents", IncidentStatus::as_str)
+        }
+    }
+
+    pub(super) fn maintenance(&self, maintenance: &StoredAnnouncement<MaintenanceStatus>) -> IncidentObject {
+        let until = maintenance.end.unwrap_or_else(|| maintenance.start.plus_ms(OPEN_END_MS));
+        IncidentObject {
+            impact: "maintenance",
+            scheduled_for: Some(maintenance.start),
+            scheduled_until: Some(until),
+            ..self.announcement(maintenance, "maintenances", MaintenanceStatus::as_str)
+        }
+    }
+
+    fn announcement<S: Copy>(
+        &self,
+        announced: &StoredAnnouncement<S>,
+        folder: &str,
+        word: fn(S) -> &'static str,
+    ) -> IncidentObject {
+        let names = AnnouncementNames::of(self.page, &self.languages.default);
+        let update = |entry: &AnnouncementEntry<S>| UpdateObject {
+            id: entry.id.to_string(),
+            status: word(entry.status),
+            body: entry.message.text(&self.languages.default, &self.languages.default).to_owned(),
+            incident_id: announced.id.to_string(),
+            created_at: entry.at,
+            updated_at: entry.at,
+            display_at: entry.at,
+            affected_components: None,
+            deliver_notifications: false,
+            custom_tweet: None,
+            tweet_id: None,
+        };
+        let mut updates: Vec<UpdateObject> = announced.entries.iter().rev().map(update).collect();
+        let title = names.title(announced);
+        if updates.is_empty() {
+            updates.push(UpdateObject {
+                id: announced.id.to_string(),
+                status: word(announced.status),
+                body: title.clone(),
+                incident_id: announced.id.to_string(),
+                created_at: announced.created_at,
+                updated_at: announced.created_at,
+                display_at: announced.created_at,
+                affected_components: None,
+                deliver_notifications: false,
+                custom_tweet: None,
+                tweet_id: None,
+            });
+        }
+        IncidentObject {
+            id: announced.id.to_string(),
+            name: title,
+            status: word(announced.status),
+            created_at: announced.created_at,
+            updated_at: updates[0].updated_at,
+            monitoring_at: None,
+            resolved_at: announced.ended_at,
+            impact: "none",
+            shortlink: format!("{}/{folder}/{}", self.page.url, announced.id),
+            started_at: announced.start,
+            page_id: self.page.page.id.to_string(),
+            incident_updates: updates,
+            components: self.affected(announced),
+            scheduled_for: None,
+            scheduled_until: None,
+        }
+    }
+}
+
+const fn component_word(status: ComponentStatus) -> &'static str {
+    match status {
+        ComponentStatus::Degraded => "degraded_performance",
+        ComponentStatus::Operational | ComponentStatus::Unknown => "operational",
+        ComponentStatus::PartialOutage => "partial_outage",
+        ComponentStatus::MajorOutage => "major_outage",
+        ComponentStatus::UnderMaintenance => "under_maintenance",
+    }
+}
