@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::support::outsider::Outsider;
+use crate::support::pages::{create_page, get_at, host_of};
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::{create_unconfigured, eventually, service};
@@ -52,6 +53,39 @@ async fn without_its_database_the_server_is_unavailable_and_recovers() {
     assert_eq!(client.get(&service(&id)).expect(200).data(), before);
     assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 1);
     client.post("/v1/services", &manual).expect(201);
+}
+
+/// A page that was shown before goes on being shown, marked with the time of its data, under an entity tag of its own.
+#[tokio::test]
+async fn a_status_page_is_shown_while_its_database_is_away() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = Server::with("", &[("WATCHKEEPER_DATABASE_URL", &postgres.url())]);
+    let client = server.client();
+    let shown = create_page(&client, &json!({"slug": "lasting", "name": "Lasting"}));
+    create_page(&client, &json!({"slug": "unseen", "name": "Unseen"}));
+    let host = host_of(&shown);
+    let before = get_at(&client, &host, "/").expect(200);
+    assert!(!before.body.contains("As of"), "{}", before.body);
+
+    postgres.stop();
+    let marked = eventually("the page is marked", || {
+        let answer = get_at(&client, &host, "/").expect(200);
+        answer.body.contains("As of <time").then_some(answer)
+    })
+    .await;
+    assert!(marked.body.contains("<h1>Lasting</h1>") && marked.header("etag") != before.header("etag"));
+    let again = get_at(&client, &host, "/").expect(200);
+    assert_eq!(again.header("etag"), marked.header("etag"), "the time of the data does not change");
+    get_at(&client, &host, "/api/v2/status.json").expect(200);
+    get_at(&client, "unseen.localhost", "/").expect(503);
+
+    postgres.start_again();
+    let after = eventually("the page is read again", || {
+        let answer = get_at(&client, &host, "/").expect(200);
+        (!answer.body.contains("As of")).then_some(answer)
+    })
+    .await;
+    assert_eq!(after.header("etag"), before.header("etag"), "it is the same page again");
 }
 
 /// Steps 13 and 14 of contract 1.8: a write that fails does not count for the plan, and a full plan is reported as soon as the
