@@ -83,7 +83,7 @@ pub struct PartitionKeeper {
     /// Smallest epoch of valid fencing tokens. Tokens of a lost lease store are invalid, however large they are.
     epoch_floor: i64,
     is_failing: bool,
-    /// Keys that are not leases of this program and are logged already.
+    /// Keys that are not leases of this program and are already logged.
     foreign: BTreeSet<String>,
     /// Times since which living nodes seem disconnected from the databases.
     cut_off_since: BTreeMap<NodeName, Instant>,

@@ -77,7 +77,7 @@ struct FleetMember {
 }
 
 impl FleetMember {
-    /// Ends the actor; one that does not answer, or has ended already, is abandoned.
+    /// Ends the actor; one that does not answer, or has already ended, is abandoned.
     fn end(self) -> impl Future<Output = ()> {
         let ended = self.address.send(EndWatch);
         async move {

@@ -89,7 +89,7 @@ impl LocationRegistry {
         Self { known: RwLock::new(known.collect()) }
     }
 
-    /// Adds a location in another process; requests to it are sent through `requests`. If the code is known already, the
+    /// Adds a location in another process; requests to it are sent through `requests`. If the code is already known, the
     /// location keeps its key and counters and gets the new recipient; a location in this process is not changed.
     pub fn add_remote(&self, location: Location, requests: Recipient<LocationCheckRequest>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);

@@ -53,7 +53,7 @@ pub async fn extend_series(
 }
 
 /// Brings the maintenances that have not started in line with the changed series: they are moved, created and
-/// deleted. The series is stored.
+/// deleted. Also stores the series.
 pub async fn replan(
     transaction: &Transaction,
     series: MaintenanceSeries,

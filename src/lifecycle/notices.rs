@@ -10,7 +10,8 @@ use crate::model::notice_effects::{NoticeAudience, notice_effects};
 use crate::store::notices::{find_lasting, row_changes};
 use crate::store::{MainError, Transaction, organisations};
 
-/// Starts a notice of this trouble, or makes the open one more severe. Returns whether there is any news.
+/// Starts a notice of this trouble, or makes the open one more severe. Returns true if a notice was started or became
+/// more severe.
 pub async fn raise(
     transaction: &Transaction,
     trouble: &NoticeCondition,

@@ -4,7 +4,7 @@
 //! Two halves run concurrently. The listener passes on judged batches; the writer stores all waiting ones in one transaction.
 //! While the history database is unavailable the writer retries and holds its batches; when they reach the bus's limit of
 //! unacknowledged ones, the rest waits on the bus. If the process dies in between, its batches are delivered again, and
-//! results that are stored already are ignored.
+//! results that are already stored are ignored.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::Ordering;

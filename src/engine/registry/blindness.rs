@@ -68,7 +68,7 @@ impl RegisteredLocation {
         }
     }
 
-    /// Logs each transition once; the loss of all reference targets is logged already.
+    /// Logs each transition once; the loss of all reference targets is already logged.
     fn apply_transition(&self, change: ImpairmentChange, blindness: Option<LocationBlindness>) {
         let location = self.location.code.as_str();
         match (change, blindness) {

@@ -61,7 +61,7 @@ pub struct MaintenanceSeries {
     pub auto_complete: bool,
     /// The moments at which subscribers are notified.
     pub notices: MaintenanceNotices,
-    /// The time of the next planning.
+    /// The time at which its next maintenances are created.
     pub next_check_at: Timestamp,
     /// The token that created it.
     pub created_by: Option<AnnouncementAuthor>,

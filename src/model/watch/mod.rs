@@ -49,10 +49,10 @@ pub struct WatchState {
     /// Of each location in the plan; empty where none keeps its own schedule.
     arrivals: Box<[ResultArrivals]>,
     consensus: Consensus,
-    /// Next time of a judgement. Where locations keep their schedules, or none is known yet, nothing else wakes the
-    /// watch when they fall silent.
+    /// Next time of a judgement. Where locations keep their own schedules, or no location is known yet, nothing
+    /// else wakes the watch when they fall silent.
     next_judgement: Option<Timestamp>,
-    /// The end of the fast rechecks that was last sent to them.
+    /// The end of the fast rechecks that was last sent to the locations that keep their own schedule.
     announced_fast_until: Timestamp,
     /// Start of the last fast rechecks.
     fast_since: Timestamp,
@@ -211,7 +211,7 @@ impl WatchState {
         }
     }
 
-    /// Takes in a result of a location that keeps its own schedule. It is recorded already. A result that is late, or
+    /// Takes in a result of a location that keeps its own schedule. It is already recorded. A result that is late, or
     /// older than one that came before, changes neither the verdict nor the status.
     pub fn take_remote_result(&mut self, slot: usize, vote: LocationVote, now: Timestamp) -> ArrivalOutcome {
         let LocationVote { checked_at, .. } = vote;

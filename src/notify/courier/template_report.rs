@@ -8,7 +8,7 @@ use crate::notify::template_notice::{template_source, template_trouble};
 use crate::store::{MainError, notices, organisations};
 
 impl Courier {
-    /// Opens the notice, unless it is open already. A failed write is repeated with the next message.
+    /// Opens the notice, unless it is already open. A failed write is repeated with the next message.
     pub(super) async fn report_template(&self, channel: &NotificationChannel, flaw: &str) {
         if let Err(error) = self.begin_template_notice(channel, flaw).await {
             tracing::warn!(
