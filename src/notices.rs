@@ -146,7 +146,7 @@ impl NoticeReconciler {
         let first = outcomes.into_iter().find_map(Result::err);
         let was_failing = std::mem::replace(is_failing, first.is_some());
         if let Some(error) = first.filter(|_| !was_failing) {
-            tracing::warn!(%error, "cannot write some notices; retrying");
+            tracing::warn!(%error, "cannot check for notices; retrying");
         }
     }
 

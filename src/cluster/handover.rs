@@ -134,8 +134,14 @@ impl PartitionHandover {
         let _ = engine.flush().await;
         if self.is_stored().await {
             let figures = restore::figures::recompute_undone(databases, engine).boxed_local();
-            if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
-                tracing::info!("aggregated statistics not loaded yet; they follow later");
+            match timeout(FIGURES_WITHIN, figures).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "cannot load the figures of the acquired partitions; retrying in the background");
+                }
+                Err(_) => tracing::info!(
+                    "figures of the acquired partitions not loaded yet; loading them in the background"
+                ),
             }
         }
         ownership.note_ready(partitions);

@@ -61,7 +61,7 @@ pub struct PartitionKeeperParts {
     pub poll_time: watch::Sender<Instant>,
 }
 
-/// Keeps the share of this node.
+/// Keeps this node's share of the partitions.
 #[derive(Debug)]
 pub struct PartitionKeeper {
     connection: BusConnection,
@@ -152,13 +152,16 @@ impl PartitionKeeper {
         match self.step().await {
             Ok(is_settled) => {
                 if std::mem::take(&mut self.is_failing) {
-                    tracing::info!("partition ledger available again");
+                    tracing::info!("updating the partitions of this node works again");
                 }
                 is_settled
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!(error, "cannot update the share of this node; keeping its partitions");
+                    tracing::warn!(
+                        error,
+                        "cannot take or release partitions; keeping those that this node has"
+                    );
                 }
                 self.note_blindness();
                 self.resume_without_bus().await;
@@ -174,7 +177,7 @@ impl PartitionKeeper {
         }
     }
 
-    /// Takes one step towards the share.
+    /// Takes one step towards this node's share of the partitions.
     async fn step(&mut self) -> Result<bool, String> {
         if !self.connection.state().is_connected() {
             return Err("the bus is not connected".into());

@@ -320,14 +320,14 @@ impl RegisteredLocation {
                 tracing::warn!(
                     location,
                     organisation_key = organisation,
-                    "location contradicts all others; its votes are excluded"
+                    "location contradicts all others; its votes do not count for this organisation"
                 );
             }
             (true, false) => {
                 tracing::info!(
                     location,
                     organisation_key = organisation,
-                    "location agrees with the others again; its votes count"
+                    "location agrees with the others again; its votes count for this organisation"
                 );
             }
             _ => {}

@@ -85,7 +85,7 @@ impl RegisteredLocation {
                 }
             }
             _ if self.recent_attempts.set_logged(false) => {
-                tracing::info!(location, "location online again: checks can run");
+                tracing::info!(location, "location no longer impaired: checks can run");
             }
             _ => {}
         }

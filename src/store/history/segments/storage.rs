@@ -212,9 +212,9 @@ impl SegmentStorage {
     /// Closes all connections to segment files.
     pub async fn close(&self) {
         if let Self::Files(files) = self {
-            for (_, connection) in files.take_all() {
+            for (segment, connection) in files.take_all() {
                 if let Err(error) = connection.close().await {
-                    tracing::warn!(%error, "cannot close a history segment");
+                    tracing::warn!(segment, %error, "cannot close a history segment");
                 }
             }
         }
