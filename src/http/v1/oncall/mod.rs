@@ -21,7 +21,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::model::oncall::entry::ENTRIES_MAX;
 
 /// Refuses one more override, absence or cover request beyond the limit; `count` is how many there are.
-fn take_room(count: u64) -> Result<(), ApiError> {
+fn check_entry_limit(count: u64) -> Result<(), ApiError> {
     if count < ENTRIES_MAX {
         return Ok(());
     }
