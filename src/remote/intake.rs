@@ -32,7 +32,7 @@ use crate::remote::admission::{ArrivedBatch, JudgedBatch, ResultAllowance, Taken
 use crate::remote::assignments::AssignmentRegistry;
 use crate::remote::clocks::LocationClocks;
 use crate::remote::counters::{RemoteCounters, ResultRefusal};
-use crate::remote::gap_filler::LateMarks;
+use crate::remote::gap_filler::LateResultSpans;
 use crate::service_router::ownership::Ownership;
 
 /// The wait before the stream is opened again, or a batch is stored again.
@@ -56,7 +56,7 @@ pub struct ResultIntake {
     /// Differences of the locations' clocks.
     pub clocks: LocationClocks,
     /// Marks services that have late results.
-    pub late: LateMarks,
+    pub late: LateResultSpans,
     /// Source of the wall time.
     pub clock: Clock,
     /// The partitions of this node.
@@ -208,7 +208,7 @@ impl ResultIntake {
             refuse(ResultRefusal::TooMany, count);
             return Vec::new();
         }
-        let clock_ahead_ms = self.clocks.corrected_ms(&location);
+        let clock_ahead_ms = self.clocks.correction_ms(&location);
         let arrival = ArrivedBatch { location, batch: read, received_at: batch.received_at, clock_ahead_ms };
         let JudgedBatch { taken, refused } = judge(arrival, &assigned, now);
         drop(assigned);
