@@ -14,7 +14,7 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::PageColorScheme;
 use crate::pages::appearance::cookie;
 use crate::pages::own_style::has_own_style;
-use crate::pages::view::NoticePage;
+use crate::pages::view::MessagePage;
 
 /// Content security policy: no scripts, frames or forms; styles and images from the page's own host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
@@ -114,7 +114,7 @@ pub(super) fn wrong_method() -> HttpResponse {
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
     // A template of two fixed texts cannot fail; otherwise the text alone is enough.
-    let html = NoticePage { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
+    let html = MessagePage { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
     guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .content_type("text/html; charset=utf-8")
