@@ -50,7 +50,7 @@ pub struct Fleet {
     counters: Arc<EngineCounters>,
     supervisor: Supervisor,
     /// Supervision counters of the service actors.
-    state: Arc<ActorKindCounters>,
+    actor_counters: Arc<ActorKindCounters>,
     retired: RetiredServices,
     /// Partitions whose services may be watched; a definition of a service that another node has taken may arrive late.
     permitted: PartitionSet,
@@ -192,13 +192,13 @@ impl Fleet {
         counters: Arc<EngineCounters>,
         supervisor: Supervisor,
     ) -> Self {
-        let state = supervisor.kind(ServiceActor::KIND);
+        let actor_counters = supervisor.kind(ServiceActor::KIND);
         Self {
             shards,
             services: MemberSlices::default(),
             counters,
             supervisor,
-            state,
+            actor_counters,
             retired: RetiredServices::default(),
             permitted: PartitionSet::ALL,
             launched: 0,
@@ -417,6 +417,6 @@ impl Handler<RestartService> for Fleet {
             (member.address, member.life, member.generation) = (address, life, generation);
         }
         self.counters.restarts.add(1);
-        self.state.note_restart();
+        self.actor_counters.note_restart();
     }
 }
