@@ -32,7 +32,7 @@ use crate::pages::view::{
 use crate::pages::visit::PageVisit;
 use crate::pages::{PageServer, answer};
 use crate::store::announcements::{self, ShowingPage, StoredAnnouncement, TouchedService};
-use crate::store::{MainError, assets, components, organisations, page_facts, unreachable_services};
+use crate::store::{MainError, assets, component_inputs, components, organisations, unreachable_services};
 use crate::texts::GeneratedText;
 
 impl PageServer {
@@ -76,7 +76,7 @@ impl PageServer {
         let main = self.databases.main.reader();
         let visibility = Visibility::whole(page.organisation);
         let components = components::of_page(main, visibility, page.key).await?;
-        let facts = page_facts::gather(main, visibility, page.key).await?;
+        let facts = component_inputs::gather(main, visibility, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&components, &facts, &verdicts);
         let ordered = ComponentTree::of(&components).depth_first();

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus;
-use watchkeeper::model::status_line::in_time_order;
+use watchkeeper::model::status_timeline::in_time_order;
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::stats::uptime::{measured, total};
 

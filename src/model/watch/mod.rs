@@ -18,7 +18,7 @@ mod tests;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::CheckOutcome;
 use crate::model::history::ChangeCause;
-use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::arrivals::ResultArrivals;
 use crate::model::watch::consensus::FAST_RECHECK_INTERVALS;
@@ -175,7 +175,7 @@ impl WatchState {
             return effects;
         };
         match round.finish(&self.plan, attempt, outcome, now) {
-            AttemptEnd::TriesAgain(status) => {
+            AttemptEnd::Retry(status) => {
                 if self.consensus.note_bad_attempt(slot, status, checked_at) {
                     self.ask_others_here(slot, checked_at, now);
                 }

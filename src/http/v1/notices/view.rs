@@ -38,8 +38,8 @@ impl<'a> NoticeView<'a> {
         let trouble = &notice.trouble;
         Self {
             id: notice.id,
-            event: trouble.source.event.as_str(),
-            about: &trouble.source.name,
+            event: trouble.subject.event.as_str(),
+            about: &trouble.subject.name,
             severity: trouble.severity.as_str(),
             title: &trouble.words.title,
             message: &trouble.words.text,

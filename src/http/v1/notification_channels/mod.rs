@@ -106,7 +106,7 @@ pub(super) async fn delete_notification_channel(call: ApiCall<AppState>) -> Resu
         let rule = FieldRule::ChannelOfContacts(contacts.join(", "));
         return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
     }
-    notification_channels::delete_with_deliveries(&*write, channel.key).await?;
+    notification_channels::delete(&*write, channel.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }
 
