@@ -1,7 +1,7 @@
-//! The status tracker of a service: its status line up to now, and whether it flaps.
+//! The status tracker of a service: its status timeline up to now, and whether it flaps.
 //!
 //! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
-//! to itself: they change no status, and readers of a status line leave them out.
+//! to itself: they change no status, and readers of a status timeline leave them out.
 
 use crate::clock::Timestamp;
 use crate::model::flapping::{FlappingState, is_transition};
@@ -9,7 +9,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::status_rules::FlappingRule;
 use crate::model::status_timeline::{CurrentStatus, MeasuredStatusChange};
 
-/// The end of a status line, and the transitions that lead up to it.
+/// The end of a status timeline, and the transitions that lead up to it.
 #[derive(Clone, Debug, Default)]
 pub struct StatusTracker {
     current: CurrentStatus,

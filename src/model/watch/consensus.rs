@@ -1,4 +1,4 @@
-//! The consensus of all locations on one service: their votes, the verdict, and the resulting status line.
+//! The consensus of all locations on one service: their votes, the verdict, and the resulting status timeline.
 //!
 //! It is independent of schedules: results come from any location, and the clock alone can only age them. It holds
 //! the rules of confirmation by the other locations, of suspects, of no-data periods, and of how an outage ends

@@ -59,7 +59,7 @@ pub(in crate::model) struct ResumedMemory {
     pub(in crate::model) votes: Vec<(usize, LocationVote)>,
     /// The same of locations that are not known yet.
     pub(in crate::model) absent: Vec<AbsentVote>,
-    /// The status line that continues.
+    /// The status timeline that continues.
     pub(in crate::model) current: CurrentStatus,
     /// The changes with which it continues.
     pub(in crate::model) changes: Vec<MeasuredStatusChange>,
