@@ -269,7 +269,7 @@ impl App {
     /// Returns what is wrong if a database file has been removed or replaced while it was open.
     #[must_use]
     pub fn removed_file(&self) -> Option<String> {
-        self.databases.require_in_place().err().map(|error| error.to_string())
+        self.databases.check_not_replaced().err().map(|error| error.to_string())
     }
 
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.

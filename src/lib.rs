@@ -17,6 +17,10 @@
 //! 2. rules: [`model`], all decisions, without IO; [`supervise`], the one way to start an actor or a task
 //! 1. ground: [`clock`], [`id`], [`config`], [`telemetry`]; [`representation`], content as it is sent to many clients
 //!
+//! Section numbers in comments ("contract 4.10") refer to the contract of the project's API, whose published part is the
+//! OpenAPI document at `/docs`; "specification 4.9" to the specification of the product. The project's owners keep both
+//! documents outside of this repository.
+//!
 //! `ARCHITECTURE.md` says where things are and what must stay true, `docs/glossary.md` what the words mean.
 
 #![cfg_attr(

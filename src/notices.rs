@@ -39,7 +39,7 @@ pub use process_symptoms::ProcessSymptoms;
 use crate::clock::guard::ClockGuard;
 use crate::lifecycle;
 use crate::model::access::Organisation;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText, RETENTION_MS};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText, RETENTION_MS};
 use crate::notices::debouncer::NoticeDebouncer;
 use crate::service_router::ServiceRouter;
 use crate::store::{MainError, StoreError, notices, organisations};
@@ -146,7 +146,7 @@ impl NoticeReconciler {
         let first = outcomes.into_iter().find_map(Result::err);
         let was_failing = std::mem::replace(is_failing, first.is_some());
         if let Some(error) = first.filter(|_| !was_failing) {
-            tracing::warn!(%error, "cannot write some notices; retrying");
+            tracing::warn!(%error, "cannot check for notices; retrying");
         }
     }
 
@@ -179,7 +179,7 @@ impl NoticeReconciler {
     async fn begin(&self, trouble: &NoticeCondition) -> Result<(), MainError> {
         let transaction = self.router.databases.main.begin().await?;
         if lifecycle::notices::raise(&transaction, trouble, self.guard.now()).await? {
-            tracing::info!(event = %trouble.source.event, subject = trouble.source.name, "notice started");
+            tracing::info!(event = %trouble.subject.event, subject = trouble.subject.name, "notice started");
         }
         transaction.commit().await
     }
@@ -189,13 +189,13 @@ impl NoticeReconciler {
         notice: &Notice,
         over: impl Fn(&Notice, &Organisation) -> NoticeText,
     ) -> Result<(), MainError> {
-        let NoticeSource { organisation, event, name } = &notice.trouble.source;
+        let NoticeSubject { organisation, event, name } = &notice.trouble.subject;
         let transaction = self.router.databases.main.begin().await?;
         let Some(organisation) = organisations::get(&transaction, *organisation).await? else {
             return Ok(());
         };
         let words = over(notice, &organisation);
-        if lifecycle::notices::settle(&transaction, &notice.trouble.source, words, self.guard.now()).await? {
+        if lifecycle::notices::settle(&transaction, &notice.trouble.subject, words, self.guard.now()).await? {
             tracing::info!(%event, subject = name, "notice ended");
         }
         transaction.commit().await
@@ -232,24 +232,25 @@ fn changes<'a>(
     now: Instant,
 ) -> NoticeChanges<'a> {
     let known: HashMap<Key<'_>, &Notice> =
-        lasting.iter().map(|notice| (key(&notice.trouble.source), notice)).collect();
+        lasting.iter().map(|notice| (key(&notice.trouble.subject), notice)).collect();
     let mut changes = NoticeChanges::default();
-    let falls = |source: &NoticeSource, is_less: bool| {
-        let NoticeSource { organisation, event, name } = source;
+    let falls = |subject: &NoticeSubject, is_less: bool| {
+        let NoticeSubject { organisation, event, name } = subject;
         falls.falls(&format!("{event} {organisation} {name}"), is_less, now)
     };
     for trouble in wrong {
-        let notified = known.get(&key(&trouble.source)).map(|notice| notice.trouble.severity);
-        let has_fallen = falls(&trouble.source, notified.is_some_and(|notified| notified > trouble.severity));
+        let notified = known.get(&key(&trouble.subject)).map(|notice| notice.trouble.severity);
+        let has_fallen =
+            falls(&trouble.subject, notified.is_some_and(|notified| notified > trouble.severity));
         if notified.is_none_or(|notified| notified < trouble.severity) {
             changes.begun.push(trouble);
         } else if has_fallen {
             changes.fallen.push(trouble);
         }
     }
-    let wrong: HashSet<Key<'_>> = wrong.iter().map(|trouble| key(&trouble.source)).collect();
-    for notice in lasting.iter().filter(|notice| !wrong.contains(&key(&notice.trouble.source))) {
-        falls(&notice.trouble.source, false);
+    let wrong: HashSet<Key<'_>> = wrong.iter().map(|trouble| key(&trouble.subject)).collect();
+    for notice in lasting.iter().filter(|notice| !wrong.contains(&key(&notice.trouble.subject))) {
+        falls(&notice.trouble.subject, false);
         changes.ended.push(notice);
     }
     changes
@@ -261,11 +262,11 @@ fn logged(written: Result<(), MainError>) {
     }
 }
 
-/// Distinguishes the sources of one event.
+/// Distinguishes the subjects of one event.
 type Key<'a> = (i64, &'a str);
 
-fn key(source: &NoticeSource) -> Key<'_> {
-    (source.organisation, &source.name)
+fn key(subject: &NoticeSubject) -> Key<'_> {
+    (subject.organisation, &subject.name)
 }
 
 #[cfg(test)]

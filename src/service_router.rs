@@ -276,14 +276,14 @@ impl ServiceRouter {
 
     async fn apply(&self, services: &[OwnedService]) -> Result<(), RoutingError> {
         services.iter().for_each(|owned| self.changes.mark(owned.service.address()));
-        for definition in self.define(services).await? {
+        for definition in self.definitions_of(services).await? {
             self.engine.apply(Arc::new(definition)).await?;
         }
         Ok(())
     }
 
     /// Returns the definitions of these services; one that cannot be watched is logged and skipped.
-    pub async fn define(&self, services: &[OwnedService]) -> Result<Vec<WatchDefinition>, MainError> {
+    pub async fn definitions_of(&self, services: &[OwnedService]) -> Result<Vec<WatchDefinition>, MainError> {
         let heartbeats = self.heartbeats_of(services).await?;
         let definition = |owned: &OwnedService| {
             let OwnedService { service, organisation } = owned;

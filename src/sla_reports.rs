@@ -16,7 +16,7 @@ use crate::service_router::peers::OwnersUnavailable;
 use crate::stats::sla::calculation::SlaCalculation;
 use crate::stats::sla::{SlaHistory, SlaInterval, SlaSums, runs, sums};
 use crate::store::history::changes;
-use crate::store::incidents::downtime::{self, CountedIncident};
+use crate::store::incidents::downtime::{self, IncidentDowntime};
 use crate::store::services::outlines;
 use crate::store::{PageWindow, StoreError, windows};
 
@@ -50,7 +50,7 @@ pub struct ServiceReport {
     /// Its agreed time in runs of equal state, oldest first.
     pub runs: Vec<SlaInterval>,
     /// The incidents that count as its downtime.
-    pub incidents: Vec<CountedIncident>,
+    pub incidents: Vec<IncidentDowntime>,
 }
 
 /// The reason why there is no report.
@@ -96,7 +96,8 @@ pub async fn gather(
     for window in windows::since(main, &keys, report_range.from).await.map_err(StoreError::from)? {
         decided.entry(window.service).or_default().push(window);
     }
-    let counted = downtime::counted(main, visibility, &keys, report_range).await.map_err(StoreError::from)?;
+    let counted =
+        downtime::downtime_of(main, visibility, &keys, report_range).await.map_err(StoreError::from)?;
     let addresses: Vec<ServiceAddress> = found.iter().map(ServiceOutline::address).collect();
     let snapshots = router.snapshots(&addresses).await?;
     let (mut reports, mut all, mut spans_of_all) = (Vec::new(), SlaSums::default(), Vec::new());
@@ -104,7 +105,7 @@ pub async fn gather(
     for (service, snapshot) in found.into_iter().zip(snapshots) {
         let changes =
             changes::since(history, service.key, report_range.from).await.map_err(StoreError::from)?;
-        let incidents: Vec<CountedIncident> =
+        let incidents: Vec<IncidentDowntime> =
             counted.iter().filter(|counted| counted.service == service.key).copied().collect();
         let past = SlaHistory {
             changes: &changes,
@@ -115,7 +116,7 @@ pub async fn gather(
         let spans = judged.spans(&past);
         let (sums, runs) = (sums(&spans, judged.so_far()), runs(&spans, judged.so_far()));
         all.merge(sums);
-        let within = |counted: &CountedIncident| counted.time.to > judged.period.from;
+        let within = |counted: &IncidentDowntime| counted.time.to > judged.period.from;
         let incidents = incidents.into_iter().filter(within).collect();
         reports.push(ServiceReport { service, sums, runs, incidents });
         spans_of_all.push(spans);

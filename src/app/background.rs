@@ -28,7 +28,7 @@ use crate::supervise::{ActorHandle, ActorKind, ActorPlacement, StopActor, Superv
 use crate::timetable::domains::{DomainClock, DomainWatch};
 use crate::timetable::maintenance_reminders::ReminderPublisher;
 use crate::timetable::maintenance_series::SeriesPlanner;
-use crate::timetable::maintenances::{MaintenanceClock, TransitionExecutor};
+use crate::timetable::maintenances::{MaintenanceClock, MaintenanceExecutor};
 use crate::timetable::wall_clock;
 
 /// Mailbox capacity of a clock, which only sends messages to itself.
@@ -127,7 +127,7 @@ impl BackgroundTasks {
         let (marks, listening) = mark_listening(supervisor, router, node, guard);
         let placement = ActorPlacement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { router: router.clone(), guard: Arc::clone(guard) };
-        let transitions = TransitionExecutor { router: router.clone(), clock: clock.clone() };
+        let transitions = MaintenanceExecutor { router: router.clone(), clock: clock.clone() };
         let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = locations.iter().map(|location| location.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));

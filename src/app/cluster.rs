@@ -119,7 +119,7 @@ impl StandaloneNode {
             return Ok(());
         }
         // A node that lost power in the middle of a write still holds the lock.
-        if let Err(error) = holds::end_stalled_copies(history.reader()).await {
+        if let Err(error) = holds::terminate_stalled_copy_statements(history.reader()).await {
             tracing::warn!(%error, "cannot end stalled writes to the history database");
         }
         let transaction = history.begin().await?;

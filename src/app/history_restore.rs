@@ -159,7 +159,7 @@ impl FigureRestorer {
         loop {
             tokio::time::sleep(UNDONE_EVERY).await;
             if let Err(error) = self.compute_undone().await {
-                tracing::warn!(%error, "cannot rebuild aggregated statistics; retrying");
+                tracing::warn!(%error, "cannot recompute the figures of the past; retrying");
             }
         }
     }
@@ -172,7 +172,7 @@ impl FigureRestorer {
         }
         let restored = restore::figures::restore_figures(&self.databases, &self.engine, &self.restored).await;
         restored
-            .inspect_err(|error| tracing::warn!(%error, "cannot load aggregated statistics; retrying"))
+            .inspect_err(|error| tracing::warn!(%error, "cannot load the figures of the past; retrying"))
             .is_ok()
     }
 

@@ -56,7 +56,7 @@ async fn once(router: &ServiceRouter) -> Result<(), ReconcileError> {
             known.is_none_or(|revision| revision < service.revision) && needs_actor(service, known)
         });
         page.iter().for_each(|owned| router.changes.mark(owned.service.address()));
-        for definition in router.define(&page).await? {
+        for definition in router.definitions_of(&page).await? {
             engine.apply(Arc::new(definition)).await?;
         }
     }
@@ -82,7 +82,7 @@ pub(super) async fn apply_all(router: &ServiceRouter) -> anyhow::Result<()> {
         let page = definitions::page(main, router.ownership.ready(), after, PAGE).await?;
         let Some(last) = page.last else { return Ok(()) };
         after = last;
-        for definition in router.define(&page.services).await? {
+        for definition in router.definitions_of(&page.services).await? {
             router.engine.apply(Arc::new(definition)).await?;
         }
     }

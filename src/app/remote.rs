@@ -31,7 +31,7 @@ use crate::remote::clocks::LocationClocks;
 use crate::remote::counters::RemoteCounters;
 use crate::remote::distribution::DefinitionDistributor;
 use crate::remote::enrolment_service::EnrolmentService;
-use crate::remote::gap_filler::{GapFiller, LateMarks};
+use crate::remote::gap_filler::{GapFiller, LateResultSpans};
 use crate::remote::intake::ResultIntake;
 use crate::remote::location_sync::{LocationSync, RecipientKeys};
 use crate::remote::presences::PresenceListener;
@@ -104,7 +104,7 @@ pub(super) fn start(
         fenced: Arc::clone(fenced),
         counters: Arc::clone(&counters),
         assignments: Arc::default(),
-        late: LateMarks::default(),
+        late: LateResultSpans::default(),
         recipients: Arc::default(),
         enrolled: Arc::default(),
         grown: Arc::default(),
@@ -154,7 +154,7 @@ struct RemoteParts {
     fenced: Arc<FenceCounters>,
     counters: Arc<RemoteCounters>,
     assignments: Arc<AssignmentRegistry>,
-    late: LateMarks,
+    late: LateResultSpans,
     recipients: Arc<RecipientKeys>,
     enrolled: Arc<Notify>,
     grown: Arc<Notify>,

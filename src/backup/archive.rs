@@ -11,7 +11,7 @@ use crate::backup::files;
 use crate::backup::manifest;
 use crate::id::Id;
 
-/// The compression level; low, because the history is compressed already.
+/// The compression level; low, because the history is already compressed.
 const LEVEL: i32 = 3;
 
 /// The form of a backup, derived from its name.

@@ -48,7 +48,7 @@ pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) ->
 
 /// Signs the token of the server's own account.
 pub fn system_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
-    sign("SYS", &keys.system, account(&without_jetstream()), operator, now)
+    sign("SYS", &keys.system, account_claims(&without_jetstream()), operator, now)
 }
 
 /// Signs the token of the engine nodes' account: all of JetStream, and the shared subjects.
@@ -56,7 +56,7 @@ pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> R
     let mut limits = without_jetstream();
     let more = json!({"mem_storage": MEMORY_BYTES, "disk_storage": -1, "streams": STREAMS, "consumer": -1, "max_bytes_required": true});
     limits.extend(more.as_object().cloned().unwrap_or_default());
-    let mut nats = account(&limits);
+    let mut nats = account_claims(&limits);
     let call = |subject: &str| json!({"name": subject, "subject": subject, "type": "service"});
     let feed = |subject: &str| json!({"name": subject, "subject": subject, "type": "stream"});
     let exports: Vec<Value> = CALLS.into_iter().map(call).chain(FEEDS.into_iter().map(feed)).collect();
@@ -68,7 +68,7 @@ pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> R
 pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let mut limits = without_jetstream();
     limits.insert("conn".into(), json!(LOCATION_CONNECTIONS));
-    let mut nats = account(&limits);
+    let mut nats = account_claims(&limits);
     let import = |subject: &str, kind: &str| json!({"name": subject, "subject": subject, "account": keys.engine, "type": kind});
     let calls = CALLS.into_iter().map(|subject| import(subject, "service"));
     let feeds = FEEDS.into_iter().map(|subject| import(subject, "stream"));
@@ -78,7 +78,7 @@ pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -
     sign("LOCATIONS", &keys.locations, nats, operator, now)
 }
 
-fn account(limits: &Map<String, Value>) -> Value {
+fn account_claims(limits: &Map<String, Value>) -> Value {
     json!({"type": "account", "version": 2, "limits": limits, "default_permissions": {"pub": {}, "sub": {}}})
 }
 

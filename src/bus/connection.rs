@@ -40,11 +40,11 @@ pub struct ConnectProblem {
     pub problem: String,
 }
 
-/// Reaction to a failed first attempt.
+/// What to do when the first attempt fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FirstAttempt {
-    Decides,
-    IsOneOfMany,
+enum OnFirstFailure {
+    Fail,
+    Retry,
 }
 
 /// The state of a connection.
@@ -76,7 +76,7 @@ impl BusConnection {
         credentials: BusCredentials,
         limits: &BusLimits,
     ) -> Result<Self, ConnectProblem> {
-        Self::connect(servers, credentials, limits, FirstAttempt::Decides).await
+        Self::connect(servers, credentials, limits, OnFirstFailure::Fail).await
     }
 
     /// Connects in the background: a failed first attempt is retried for ever, and the caller can do other work meanwhile.
@@ -88,14 +88,14 @@ impl BusConnection {
         credentials: BusCredentials,
         limits: &BusLimits,
     ) -> Result<Self, ConnectProblem> {
-        Self::connect(servers, credentials, limits, FirstAttempt::IsOneOfMany).await
+        Self::connect(servers, credentials, limits, OnFirstFailure::Retry).await
     }
 
     async fn connect(
         servers: &BusServers,
         credentials: BusCredentials,
         limits: &BusLimits,
-        first: FirstAttempt,
+        first: OnFirstFailure,
     ) -> Result<Self, ConnectProblem> {
         let problem = |problem: String| ConnectProblem { url: servers.url.clone(), problem };
         let addresses: Result<Vec<ServerAddr>, _> =
@@ -109,7 +109,7 @@ impl BusConnection {
         if let Some(file) = &servers.ca_file {
             options = options.add_root_certificates(file.clone());
         }
-        if first == FirstAttempt::IsOneOfMany {
+        if first == OnFirstFailure::Retry {
             options = options.retry_on_initial_connect();
         }
         let client = options.connect(addresses).await.map_err(|error| problem(causes(&error)))?;

@@ -81,7 +81,7 @@ struct TokenPayload {
 }
 
 /// Decodes a token without checking its signature.
-pub fn read(token: &str) -> Result<TokenHolder, TokenError> {
+pub fn decode_unverified(token: &str) -> Result<TokenHolder, TokenError> {
     let form = |problem: &dyn std::fmt::Display| TokenError::Form(problem.to_string());
     let body = token.split('.').nth(1).ok_or_else(|| form(&"it has no second part"))?;
     let bytes = URL_SAFE_NO_PAD.decode(body).map_err(|error| form(&error))?;
@@ -119,7 +119,7 @@ mod tests {
     fn a_token_names_its_holder_and_expiry() {
         let claims = claims();
         let issuer = KeyPair::new_account();
-        let holder = read(&sign(&claims, &issuer).unwrap()).unwrap();
+        let holder = decode_unverified(&sign(&claims, &issuer).unwrap()).unwrap();
         let expires = Some(Timestamp::from_ms(61_000));
         let issuer = issuer.public_key();
         assert_eq!(holder, TokenHolder { subject: claims.subject, issuer, name: claims.name, expires });
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_malformed_token_is_refused() {
         for text in ["", "a", "a.b.c", "a.e30.c", "a.%.c"] {
-            assert!(matches!(read(text), Err(TokenError::Form(_))), "{text}");
+            assert!(matches!(decode_unverified(text), Err(TokenError::Form(_))), "{text}");
         }
     }
 

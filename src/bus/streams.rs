@@ -25,7 +25,7 @@ const BETWEEN_POLLS: Duration = Duration::from_millis(100);
 pub enum StreamPreparation {
     /// The stream was created.
     Made,
-    /// The stream had the right settings already.
+    /// The stream already had the right settings.
     Unchanged,
     /// It existed with other settings, which were changed.
     Changed,

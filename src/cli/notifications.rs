@@ -12,7 +12,7 @@ use crate::notify::message_hold::MessageHold;
 
 #[derive(Subcommand)]
 pub(super) enum NotificationsCommand {
-    /// Send messages again after a restore
+    /// Resume sending messages after a restore
     ///
     /// An installation that was restored from a backup sends no messages and no watchdog pings until you run this command: the
     /// original may still run. Waiting messages are then sent within a second, by a running server or after its start.

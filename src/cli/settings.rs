@@ -98,7 +98,7 @@ struct SettingFlags {
     /// Networks of proxies whose X-Forwarded-For is trusted [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
     trusted_proxies: Option<String>,
-    /// Public address of the API, also used in links [default: that of listen; 127.0.0.1 if that is every address]
+    /// Public address of the API, also used in links [default: the address of listen, or 127.0.0.1 if it listens on all]
     #[arg(long, env = "WATCHKEEPER_PUBLIC_API_URL", value_name = "URL")]
     public_api_url: Option<String>,
     /// Public address for pings of heartbeat services [default: that of the API]

@@ -53,10 +53,10 @@ impl PartitionHandover {
         let ServiceRouter { databases, engine, ownership, .. } = &self.router;
         let hold = PartitionHold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
         // Without the right to end them, wait for the lock, no longer than any statement does.
-        if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
+        if let Err(error) = holds::terminate_stalled_copy_statements(databases.history.reader()).await {
             tracing::warn!(%error, "cannot end stalled writes to the history database");
         }
-        let before = holds::known(databases.history.reader(), partitions).await?;
+        let before = holds::read(databases.history.reader(), partitions).await?;
         let transaction = databases.history.begin().await?;
         holds::limit_idling(&transaction).await?;
         holds::take(&transaction, partitions, hold).await?;
@@ -77,7 +77,7 @@ impl PartitionHandover {
             return Ok(PartitionSet::NONE);
         }
         let transaction = databases.history.begin().await?;
-        let mut holds = holds::of(&transaction, PartitionSet::ALL.without(watched)).await?;
+        let mut holds = holds::lock_shared(&transaction, PartitionSet::ALL.without(watched)).await?;
         transaction.commit().await?;
         holds.retain(|_, hold| hold.holder == Some(self.member.folder));
         for (partition, hold) in &holds {
@@ -134,8 +134,14 @@ impl PartitionHandover {
         let _ = engine.flush().await;
         if self.is_stored().await {
             let figures = restore::figures::recompute_undone(databases, engine).boxed_local();
-            if !matches!(timeout(FIGURES_WITHIN, figures).await, Ok(Ok(()))) {
-                tracing::info!("aggregated statistics not loaded yet; they follow later");
+            match timeout(FIGURES_WITHIN, figures).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "cannot load the figures of the acquired partitions; retrying in the background");
+                }
+                Err(_) => tracing::info!(
+                    "figures of the acquired partitions not loaded yet; loading them in the background"
+                ),
             }
         }
         ownership.note_ready(partitions);

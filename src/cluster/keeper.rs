@@ -61,7 +61,7 @@ pub struct PartitionKeeperParts {
     pub poll_time: watch::Sender<Instant>,
 }
 
-/// Keeps the share of this node.
+/// Keeps this node's share of the partitions.
 #[derive(Debug)]
 pub struct PartitionKeeper {
     connection: BusConnection,
@@ -83,7 +83,7 @@ pub struct PartitionKeeper {
     /// Smallest epoch of valid fencing tokens. Tokens of a lost lease store are invalid, however large they are.
     epoch_floor: i64,
     is_failing: bool,
-    /// Keys that are not leases of this program and are logged already.
+    /// Keys that are not leases of this program and are already logged.
     foreign: BTreeSet<String>,
     /// Times since which living nodes seem disconnected from the databases.
     cut_off_since: BTreeMap<NodeName, Instant>,
@@ -143,24 +143,27 @@ impl PartitionKeeper {
     /// Polls the leases, and takes the next step; returns false if there is more to do at once.
     async fn check_leases(&mut self) -> bool {
         if self.polled_at.elapsed() > BLIND_AFTER {
-            self.note_blindness();
+            self.forget_observations();
         }
         self.polled_at = Instant::now();
         self.poll_time.send_replace(self.polled_at);
         let overtaken = self.handover.router.ownership.take_overtaken();
         self.note_lost(self.held.common(overtaken)).await;
-        match self.step().await {
+        match self.take_step().await {
             Ok(is_settled) => {
                 if std::mem::take(&mut self.is_failing) {
-                    tracing::info!("partition ledger available again");
+                    tracing::info!("updating the partitions of this node works again");
                 }
                 is_settled
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    tracing::warn!(error, "cannot update the share of this node; keeping its partitions");
+                    tracing::warn!(
+                        error,
+                        "cannot take or release partitions; keeping those that this node has"
+                    );
                 }
-                self.note_blindness();
+                self.forget_observations();
                 self.resume_without_bus().await;
                 // The server may have lost its streams.
                 if self.connection.state().is_connected()
@@ -174,8 +177,8 @@ impl PartitionKeeper {
         }
     }
 
-    /// Takes one step towards the share.
-    async fn step(&mut self) -> Result<bool, String> {
+    /// Takes one step towards this node's share of the partitions.
+    async fn take_step(&mut self) -> Result<bool, String> {
         if !self.connection.state().is_connected() {
             return Err("the bus is not connected".into());
         }
@@ -204,7 +207,7 @@ impl PartitionKeeper {
         let living = self.living(&leases);
         let cut_off = self.nodes_cut_off_too_long(cut_off_nodes(&leases.keys, &leases.living, CUT_OFF_AFTER));
         self.handover.router.ownership.note_cut_off(&cut_off);
-        let RebalanceStep { release, take } = leases.ledger.without_nodes(&cut_off).step(&me, &living);
+        let RebalanceStep { release, take } = leases.ledger.without_nodes(&cut_off).plan_step(&me, &living);
         if !release.is_empty() {
             if cut_off.contains(&me) {
                 tracing::error!(
@@ -223,7 +226,7 @@ impl PartitionKeeper {
     }
 
     /// Notes that this node has not seen every change up to now.
-    fn note_blindness(&mut self) {
+    fn forget_observations(&mut self) {
         self.seeing_since = Instant::now();
         self.judge.forget();
     }

@@ -28,10 +28,17 @@ pub async fn run(
     let NodeIdentity { name, folder } = member;
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut is_stuck = false;
     loop {
         ticks.tick().await;
-        if polled_at.borrow().elapsed() > STUCK_AFTER {
-            tracing::error!("partition keeper is stuck; no longer renewing the lease of this node");
+        let was_stuck = std::mem::replace(&mut is_stuck, polled_at.borrow().elapsed() > STUCK_AFTER);
+        if is_stuck {
+            if !was_stuck {
+                tracing::error!(
+                    seconds = STUCK_AFTER.as_secs(),
+                    "this node has not read the leases for a minute; other nodes take over its services"
+                );
+            }
             continue;
         }
         match leases::folder_of(&connection, &name).await {

@@ -70,7 +70,7 @@ pub fn networks_of(class: AddressClass) -> Vec<String> {
         AddressClass::Loopback => (Vec::new(), &["::1"]),
         AddressClass::Public => (Vec::new(), &[]),
     };
-    // A metadata service in a network that is named already needs no word of its own.
+    // A metadata service in a network that is already named needs no word of its own.
     let is_covered = |text: &String| {
         text.parse::<Ipv4Addr>().is_ok_and(|address| {
             BLOCKS_V4

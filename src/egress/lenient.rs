@@ -27,7 +27,7 @@ pub(crate) struct LenientStream<S> {
     stage: ExchangeStage,
     /// Received data that are not parsed yet.
     waiting: Vec<u8>,
-    /// Repaired data, and the part of them that was read already.
+    /// Repaired data, and the part of them that was already read.
     tidy: Vec<u8>,
     handed: usize,
 }

@@ -50,7 +50,7 @@ pub struct Fleet {
     counters: Arc<EngineCounters>,
     supervisor: Supervisor,
     /// Supervision counters of the service actors.
-    state: Arc<ActorKindCounters>,
+    actor_counters: Arc<ActorKindCounters>,
     retired: RetiredServices,
     /// Partitions whose services may be watched; a definition of a service that another node has taken may arrive late.
     permitted: PartitionSet,
@@ -77,7 +77,7 @@ struct FleetMember {
 }
 
 impl FleetMember {
-    /// Ends the actor; one that does not answer, or has ended already, is abandoned.
+    /// Ends the actor; one that does not answer, or has already ended, is abandoned.
     fn end(self) -> impl Future<Output = ()> {
         let ended = self.address.send(EndWatch);
         async move {
@@ -192,13 +192,13 @@ impl Fleet {
         counters: Arc<EngineCounters>,
         supervisor: Supervisor,
     ) -> Self {
-        let state = supervisor.kind(ServiceActor::KIND);
+        let actor_counters = supervisor.kind(ServiceActor::KIND);
         Self {
             shards,
             services: MemberSlices::default(),
             counters,
             supervisor,
-            state,
+            actor_counters,
             retired: RetiredServices::default(),
             permitted: PartitionSet::ALL,
             launched: 0,
@@ -417,6 +417,6 @@ impl Handler<RestartService> for Fleet {
             (member.address, member.life, member.generation) = (address, life, generation);
         }
         self.counters.restarts.add(1);
-        self.state.note_restart();
+        self.actor_counters.note_restart();
     }
 }

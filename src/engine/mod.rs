@@ -133,7 +133,7 @@ impl Engine {
         Ok(self.fleet.send(ApplyDefinition { definition, memory: Some(memory) }).await?)
     }
 
-    /// Processes a ping, which is stored already. Returns once its effect is visible.
+    /// Processes a ping, which is already stored. Returns once its effect is visible.
     pub async fn ping(&self, id: Id, ping: HeartbeatPing) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
@@ -291,7 +291,7 @@ impl Engine {
             }
             shard.close().await;
         }
-        // The fleet may have ended already.
+        // The fleet may already have ended.
         let _ = self.fleet.send(StopActor).await;
         for arbiter in self.arbiters.iter() {
             arbiter.stop();

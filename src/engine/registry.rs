@@ -89,7 +89,7 @@ impl LocationRegistry {
         Self { known: RwLock::new(known.collect()) }
     }
 
-    /// Adds a location in another process; requests to it are sent through `requests`. If the code is known already, the
+    /// Adds a location in another process; requests to it are sent through `requests`. If the code is already known, the
     /// location keeps its key and counters and gets the new recipient; a location in this process is not changed.
     pub fn add_remote(&self, location: Location, requests: Recipient<LocationCheckRequest>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -320,14 +320,14 @@ impl RegisteredLocation {
                 tracing::warn!(
                     location,
                     organisation_key = organisation,
-                    "location contradicts all others; its votes are excluded"
+                    "location contradicts all others; its votes do not count for this organisation"
                 );
             }
             (true, false) => {
                 tracing::info!(
                     location,
                     organisation_key = organisation,
-                    "location agrees with the others again; its votes count"
+                    "location agrees with the others again; its votes count for this organisation"
                 );
             }
             _ => {}

@@ -30,7 +30,7 @@ pub struct IncomingCheckRequest {
     pub fast_rechecks_ms: i64,
 }
 
-/// Results of a service from locations in other processes, which are recorded already.
+/// Results of a service from locations in other processes, which are already recorded.
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct ServiceResults {
@@ -46,7 +46,7 @@ pub struct ServiceResults {
 pub(super) struct IncomingResults(Vec<ServiceResults>);
 
 impl Engine {
-    /// Takes results from locations in other processes, which are recorded already. Sends one message to the fleet for any
+    /// Takes results from locations in other processes, which are already recorded. Sends one message to the fleet for any
     /// number of services. Results that were received before are ignored.
     pub async fn take_remote_results(&self, results: Vec<ServiceResults>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(IncomingResults(results)).await?)

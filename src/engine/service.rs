@@ -8,9 +8,9 @@ mod check_request;
 mod excluded_votes;
 mod pings;
 mod reason;
+mod redefinition;
 pub(super) mod review;
 mod silence;
-mod succession;
 mod timer;
 pub(super) mod watch_machine;
 
@@ -24,14 +24,14 @@ use crate::engine::definition::{CompiledChecks, WatchDefinition};
 use crate::engine::location::{CheckReply, RunCheck};
 use crate::engine::messages::{CheckFinished, CheckListener, SilentAttempt};
 use crate::engine::service::reason::{ChangeReason, failing_locations};
-use crate::engine::service::succession::{carry_memory_over, is_same_watch};
+use crate::engine::service::redefinition::{carry_memory_over, is_same_watch};
 use crate::engine::service::watch_machine::WatchMachine;
 use crate::engine::shard::Shard;
 use crate::model::check::{CheckOutcome, CheckStatus, CheckType, LocalFault};
 use crate::model::history::{ChangeCause, CheckRecord, StatusChange};
 use crate::model::location::{LocationCode, LocationKey};
 use crate::model::service::ProbeRole;
-use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::watch::{
     CheckAttempt, FinishedCheck, LocationOpinion, WatchEffect, WatchMemory, WatchState,
 };

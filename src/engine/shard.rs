@@ -92,7 +92,7 @@ impl Shard {
     /// Ends its actors: a timer would keep the aggregator alive without an address, and check queues may hold waiting checks.
     pub(super) async fn close(&self) {
         let queues = self.queues.iter().map(|queue| queue.send(StopActor));
-        // An actor that has ended already needs no message.
+        // An actor that has already ended needs no message.
         let _ = join(join_all(queues), self.aggregator.send(StopActor)).await;
     }
 }

@@ -46,7 +46,8 @@ pub enum FactContent {
 pub enum FactIdentity {
     /// A status change, by its number.
     Change(i64),
-    /// A change of an incident or a maintenance, by the number of the last change published with it.
+    /// A change of an incident or a maintenance, by its number; if several changes are published as one event, by the
+    /// number of the last of them.
     Event(i64),
     /// A result: service, location and start.
     Result(ServiceKey, String, Timestamp),

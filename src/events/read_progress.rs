@@ -65,7 +65,7 @@ impl ReadProgress {
     }
 
     /// Advances the settled number past rows that were read long enough ago.
-    pub(super) fn settle(&mut self, now: Instant) {
+    pub(super) fn advance_settled(&mut self, now: Instant) {
         if let Some(newest) = self.seen.last().copied()
             && self.marks.back().is_none_or(|(_, number)| *number < newest)
         {
@@ -89,13 +89,13 @@ mod tests {
     async fn a_late_number_is_read_and_no_number_twice() {
         let mut numbers = ReadProgress::among(10, []);
         assert!(numbers.note(11) && numbers.note(13) && !numbers.note(11));
-        numbers.settle(Instant::now());
+        numbers.advance_settled(Instant::now());
         tokio::time::advance(OVERLAP / 2).await;
         assert!(numbers.note(12), "it has become visible late");
-        numbers.settle(Instant::now());
+        numbers.advance_settled(Instant::now());
         assert_eq!(numbers.settled(), 10);
         tokio::time::advance(OVERLAP / 2).await;
-        numbers.settle(Instant::now());
+        numbers.advance_settled(Instant::now());
         assert_eq!(numbers.settled(), 13);
         assert!(!numbers.note(12) && numbers.note(14));
     }
@@ -105,9 +105,9 @@ mod tests {
         let mut numbers = ReadProgress::among(10, [11, 12, 14]);
         assert_eq!(numbers.settled(), 12, "13 may still come");
         assert!(!numbers.is_new(14) && numbers.is_new(13) && numbers.is_new(15));
-        numbers.settle(Instant::now());
+        numbers.advance_settled(Instant::now());
         tokio::time::advance(OVERLAP).await;
-        numbers.settle(Instant::now());
+        numbers.advance_settled(Instant::now());
         assert_eq!(numbers.settled(), 14);
     }
 

@@ -240,8 +240,8 @@ impl<'a> EventTail<'a> {
             }
         }
         let now = Instant::now();
-        self.changes.settle(now);
-        self.events.settle(now);
+        self.changes.advance_settled(now);
+        self.events.advance_settled(now);
         facts
             .into_iter()
             .map(|(organisation, cursor, what)| EventFact { organisation, cursor, what })

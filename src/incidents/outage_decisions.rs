@@ -87,14 +87,14 @@ pub(super) async fn decide_outages(
         }
         let judged = outage.judged(circumstances.rules, context.now);
         let (severity, policy) = match (judged.decide(circumstances, context.now), policy) {
-            (OutageDecision::Notify(severity), Some(policy)) => (severity, policy),
+            (OutageDecision::Report(severity), Some(policy)) => (severity, policy),
             (OutageDecision::Wait(evaluate_at), _) => {
                 let soon = outage.held_until.map(|_| context.now.plus_ms(RECHECK_POLL_MS));
                 let evaluate_at = evaluate_at.into_iter().chain(soon).min();
                 waiting.push(Outage { evaluate_at, ..outage });
                 continue;
             }
-            (OutageDecision::Notify(_), None) => continue,
+            (OutageDecision::Report(_), None) => continue,
         };
         let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };

@@ -38,7 +38,7 @@ pub(super) struct PendingIncident {
     outages: Vec<Outage>,
     /// Group keys of added services that the database does not map to this incident yet.
     keys: BTreeSet<GroupKey>,
-    /// The internal entry with the reasons.
+    /// The internal timeline entry that tells why the services fail.
     reasons: Option<IncidentTimelineEntry>,
 }
 

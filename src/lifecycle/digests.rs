@@ -6,7 +6,7 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::effects;
-use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage};
+use crate::model::lifecycle_effect::{LifecycleEffect, QueuedMessage};
 use crate::model::notification::delivery::{Delivery, DeliveryTarget};
 use crate::model::notification::digest_builder::{GatheredMessage, choose_for_digest, digest};
 use crate::model::notification::message::{MessageSubject, NotificationMessage};
@@ -50,7 +50,7 @@ pub async fn gather(
         hold: None,
     };
     let delivery = Delivery { id, ..Delivery::written(message, target, now) };
-    let outgoing = OutgoingMessage { delivery, line: channel.line(None) };
+    let outgoing = QueuedMessage { delivery, line: channel.line(None) };
     effects::carry_out(transaction, vec![LifecycleEffect::Enqueue(Box::new(outgoing))], now).await?;
     let keys: Vec<i64> = chosen.iter().map(|chosen| chosen.key).collect();
     end_gathered(transaction, &keys, id, now).await?;

@@ -48,12 +48,12 @@ pub async fn extend_series(
     }
     let missing = missing(&wanted, &standing, &skips);
     let planned = create(transaction, &series, &missing, stamp).await?;
-    series_rows::update(transaction, &series.mark_checked(stamp.at, &wanted)).await?;
+    series_rows::update(transaction, &series.mark_planned(stamp.at, &wanted)).await?;
     Ok(planned)
 }
 
 /// Brings the maintenances that have not started in line with the changed series: they are moved, created and
-/// deleted. The series is stored.
+/// deleted. Also stores the series.
 pub async fn replan(
     transaction: &Transaction,
     series: MaintenanceSeries,
@@ -82,7 +82,7 @@ pub async fn replan(
         touched.extend(of.follow(transaction, *key, *window, stamp).await?);
     }
     touched.extend(create(transaction, &series, &plan.created, stamp).await?.touched);
-    let series = series.mark_checked(stamp.at, &wanted);
+    let series = series.mark_planned(stamp.at, &wanted);
     series_rows::update(transaction, &series).await?;
     Ok((series, touched))
 }

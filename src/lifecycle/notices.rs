@@ -5,19 +5,20 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::{audience, effects};
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notice_effects::{NoticeAudience, notice_effects};
 use crate::store::notices::{find_lasting, row_changes};
 use crate::store::{MainError, Transaction, organisations};
 
-/// Starts a notice of this trouble, or makes the open one more severe. Returns whether there is any news.
+/// Starts a notice of this trouble, or makes the open one more severe. Returns true if a notice was started or became
+/// more severe.
 pub async fn raise(
     transaction: &Transaction,
     trouble: &NoticeCondition,
     now: Timestamp,
 ) -> Result<bool, MainError> {
-    organisations::lock(transaction, trouble.source.organisation).await?;
-    let lasting = find_lasting(transaction, &trouble.source).await?;
+    organisations::lock(transaction, trouble.subject.organisation).await?;
+    let lasting = find_lasting(transaction, &trouble.subject).await?;
     let notice = match lasting {
         Some(lasting) if lasting.trouble.severity >= trouble.severity => return Ok(false),
         Some(lasting) => {
@@ -38,23 +39,23 @@ pub async fn raise(
 
 /// Makes the open notice of this trouble less severe, if there is a more severe one; nobody is notified.
 pub async fn lower(transaction: &Transaction, trouble: &NoticeCondition) -> Result<(), MainError> {
-    organisations::lock(transaction, trouble.source.organisation).await?;
-    let lasting = find_lasting(transaction, &trouble.source).await?;
+    organisations::lock(transaction, trouble.subject.organisation).await?;
+    let lasting = find_lasting(transaction, &trouble.subject).await?;
     if let Some(lasting) = lasting.filter(|lasting| lasting.trouble.severity > trouble.severity) {
         row_changes::update(transaction, &Notice { trouble: trouble.clone(), ..lasting }).await?;
     }
     Ok(())
 }
 
-/// Ends the open notice of a source, if there is one, with this text. Returns whether there was one.
+/// Ends the open notice of a subject, if there is one, with this text. Returns whether there was one.
 pub async fn settle(
     transaction: &Transaction,
-    source: &NoticeSource,
+    subject: &NoticeSubject,
     words: NoticeText,
     now: Timestamp,
 ) -> Result<bool, MainError> {
-    organisations::lock(transaction, source.organisation).await?;
-    let Some(lasting) = find_lasting(transaction, source).await? else { return Ok(false) };
+    organisations::lock(transaction, subject.organisation).await?;
+    let Some(lasting) = find_lasting(transaction, subject).await? else { return Ok(false) };
     let over =
         Notice { trouble: NoticeCondition { words, ..lasting.trouble }, ended_at: Some(now), ..lasting };
     row_changes::update(transaction, &over).await?;
@@ -67,7 +68,7 @@ async fn enqueue_notifications(
     notice: &Notice,
     now: Timestamp,
 ) -> Result<(), MainError> {
-    let owner = notice.trouble.source.organisation;
+    let owner = notice.trouble.subject.organisation;
     let Some(organisation) = organisations::get(transaction, owner).await? else { return Ok(()) };
     let channels = audience::channels(transaction, owner, notice.id, now).await?;
     if channels.is_empty() {

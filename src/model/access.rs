@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(PermissionSet::all().iter().count(), Permission::ALL.len());
     }
 
-    /// Contract 3.1.
+    /// The plans whose tokens may call the API (contract 3.1).
     #[test]
     fn only_team_and_business_have_api_access() {
         let with_access = Plan::ALL.into_iter().filter(|plan| plan.default_limits().api_access);

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(names().is_of_api(host), expected);
     }
 
-    /// Contract 4.15, the pattern.
+    /// A host name has at least two labels, in lower case (contract 4.15).
     #[rstest]
     #[case("status.example.com", true)]
     #[case("a.b", true)]

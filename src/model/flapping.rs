@@ -1,8 +1,8 @@
 //! Flapping: a service that goes up and down again and again is unstable, which is a state of its own.
 //!
-//! It counts the transitions of the status line, from up to degraded or down and back; no-data periods, unknown time
+//! It counts the transitions of the status timeline, from up to degraded or down and back; no-data periods, unknown time
 //! and pauses are none. It starts with more than `changes` transitions within the window of the rule; it ends when at
-//! most half as many are left. The measured status line continues independently.
+//! most half as many are left. The measured status timeline continues independently.
 
 use std::collections::VecDeque;
 

@@ -15,8 +15,8 @@ use crate::model::heartbeat::overdue::{
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::listening_gap::ListeningGap;
 use crate::model::service::ServiceSettings;
-use crate::model::status_line::MeasuredStatusChange;
 use crate::model::status_rules::FlappingRule;
+use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::status_tracker::StatusTracker;
 use crate::model::verdict::Verdict;
 use crate::model::watch::{CheckAttempt, FinishedCheck, ResumedMemory, WatchEffect, WatchMemory};
@@ -145,7 +145,7 @@ impl Heartbeat {
         now: Timestamp,
         absences: &[ListeningGap],
     ) -> (Self, Vec<WatchEffect>) {
-        let ResumedMemory { votes, line, changes, flapping, .. } = memory.resume(None, now);
+        let ResumedMemory { votes, current, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
         let last_up = newest.filter(|vote| vote.status == CheckStatus::Up);
@@ -154,7 +154,7 @@ impl Heartbeat {
         plan.stored = stored.until(now);
         plan.stored.last = newer(plan.stored.last, last_up);
         let last_entry_at = newest.map(|vote| vote.checked_at);
-        let tracker = StatusTracker::new(line, flapping, plan.flapping);
+        let tracker = StatusTracker::new(current, flapping, plan.flapping);
         let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, tracker, plan };
         let mut effects: Vec<WatchEffect> = changes.into_iter().map(WatchEffect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
@@ -359,7 +359,7 @@ impl Heartbeat {
     /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result
     /// would have ended the `up` that started before it.
     fn is_unjudged(&self) -> bool {
-        let since = self.tracker.line().since();
+        let since = self.tracker.current().since();
         self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline())
     }
 

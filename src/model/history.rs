@@ -126,7 +126,7 @@ words! {
         Reconfigured = 4,
         /// Results of another tool were imported, and give this status.
         Imported = 5,
-        /// The wall clock was set back: the line recorded in the undone time ends, and the status continues from the
+        /// The wall clock was set back: the timeline recorded in the undone time ends, and the status continues from the
         /// present.
         Clock = 6,
         /// Results came late, and give the status of a no-data period.

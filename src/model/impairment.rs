@@ -269,8 +269,8 @@ mod tests {
         assert_eq!(location.is_impaired(), !is_well);
     }
 
-    /// The known probe started at second 100 and was answered. An attempt that started and failed at these
-    /// milliseconds.
+    /// A reference check started at second 100 and was answered. `started_ms` and `failed_ms` are of an attempt of a
+    /// check.
     #[rstest]
     #[case::silence_before_the_reference_check(90_000, 100_000, true, FailureJudgement::Believed)]
     #[case::silence_after_the_reference_check(99_000, 100_001, true, FailureJudgement::LookFirst)]

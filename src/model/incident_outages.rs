@@ -33,7 +33,7 @@ pub enum ImpactChange {
     Relapsed,
     /// The impact on the service was smaller.
     Worsened,
-    /// Nothing: it is affected already, with at least this impact.
+    /// Nothing: it is already affected, with at least this impact.
     Nothing,
 }
 

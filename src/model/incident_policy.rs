@@ -1,4 +1,4 @@
-//! Incident policies: for which outages the engine opens an incident, when, with which severity, and when it resolves
+//! Incident policies: for which outages the program opens an incident, when, with which severity, and when it resolves
 //! it.
 //!
 //! The policies of an organisation have an order; only the first one that matches a service counts. One for a tag

@@ -54,7 +54,7 @@ impl PartitionLedger {
     /// The next changes of `me`, which is one of the `living`. Partitions of nodes that do not live have no owner.
     /// Moved partitions are spread over all numbers, so that a few services with keys in sequence are shared as well.
     #[must_use]
-    pub fn step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> RebalanceStep {
+    pub fn plan_step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> RebalanceStep {
         let staying: Vec<&NodeName> = living.difference(&self.leaving).collect();
         let mine = self.of(me);
         let Some(share) = self.share(me, &staying) else {
@@ -141,7 +141,7 @@ mod tests {
         for round in 0..20 {
             let before = ledger.clone();
             for node in living {
-                let step = ledger.step(node, living);
+                let step = ledger.plan_step(node, living);
                 if !step.release.is_empty() {
                     *ledger = ledger.released(step.release);
                 }
@@ -183,7 +183,7 @@ mod tests {
             PartitionSet::NONE,
             "nothing has moved back and forth"
         );
-        assert_eq!(ledger.step(&name(0), &nodes([0, 1])), RebalanceStep::default());
+        assert_eq!(ledger.plan_step(&name(0), &nodes([0, 1])), RebalanceStep::default());
     }
 
     #[test]
@@ -213,11 +213,14 @@ mod tests {
         settle(&mut ledger, &living);
         let (cut_off, had) = (nodes([2]), ledger.of(&name(2)));
         let seen = ledger.without_nodes(&cut_off);
-        assert_eq!(seen.step(&name(0), &living), RebalanceStep::default(), "it still has them");
-        assert_eq!(seen.step(&name(2), &living), RebalanceStep { release: had, take: PartitionSet::NONE });
+        assert_eq!(seen.plan_step(&name(0), &living), RebalanceStep::default(), "it still has them");
+        assert_eq!(
+            seen.plan_step(&name(2), &living),
+            RebalanceStep { release: had, take: PartitionSet::NONE }
+        );
         let given_back = ledger.released(had).without_nodes(&cut_off);
-        assert_eq!(given_back.step(&name(2), &living), RebalanceStep::default());
-        let takes = [0, 1].map(|node| given_back.step(&name(node), &living).take.len());
+        assert_eq!(given_back.plan_step(&name(2), &living), RebalanceStep::default());
+        let takes = [0, 1].map(|node| given_back.plan_step(&name(node), &living).take.len());
         assert_eq!(takes.iter().sum::<u32>(), had.len());
     }
 

@@ -17,7 +17,7 @@ use crate::model::subscriber_fact::SubscriberFact;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleEffect {
     /// Write a message into the outbox.
-    Enqueue(Box<OutgoingMessage>),
+    Enqueue(Box<QueuedMessage>),
     /// Replace the contents of a held message.
     ReplaceMessage(Box<MessageReplacement>),
     /// Release the held messages in one line of a channel about a subject.
@@ -43,9 +43,9 @@ pub enum LifecycleEffect {
     Publish(PublishedAction),
 }
 
-/// A message for a channel.
+/// A message to be queued for a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutgoingMessage {
+pub struct QueuedMessage {
     /// The message as it is stored; its `key` is 0.
     pub delivery: Delivery,
     /// The line of the channel in which it waits for earlier messages.
@@ -147,7 +147,7 @@ impl LifecycleEffect {
 /// Effects of a new message: one that a channel sends now releases the held ones before it; one that is held waits
 /// behind them.
 #[must_use]
-pub fn enqueue(outgoing: OutgoingMessage, subject: Id) -> Vec<LifecycleEffect> {
+pub fn enqueue(outgoing: QueuedMessage, subject: Id) -> Vec<LifecycleEffect> {
     let held = HeldMessages { channel: outgoing.delivery.channel, line: outgoing.line, subject };
     let release = outgoing.delivery.hold.is_none().then_some(LifecycleEffect::Release(held));
     release.into_iter().chain([LifecycleEffect::Enqueue(Box::new(outgoing))]).collect()

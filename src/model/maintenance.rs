@@ -142,7 +142,7 @@ impl MaintenanceOperation {
     }
 }
 
-/// The maintenance is in another state than the operation needs.
+/// The operation is not possible in this state of the maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the maintenance is {status}")]
 pub struct MaintenanceStateError {

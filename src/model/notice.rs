@@ -16,12 +16,12 @@ pub const RETENTION_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
 /// The subject of a notice: there is at most one open notice of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoticeSource {
+pub struct NoticeSubject {
     /// Database key of the organisation that is notified.
     pub organisation: i64,
-    /// The event that notices of this source report.
+    /// The event that notices of this subject report.
     pub event: NotificationEvent,
-    /// The source within the event: the id of a service, the code of a location.
+    /// The subject within the event: the id of a service, the code of a location.
     pub name: String,
 }
 
@@ -37,8 +37,8 @@ pub struct NoticeText {
 /// A fault that a notice reports while it lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeCondition {
-    /// The source that identifies the notice.
-    pub source: NoticeSource,
+    /// What the notice is about; identifies it while it is open.
+    pub subject: NoticeSubject,
     /// Severity of the notice.
     pub severity: Severity,
     /// Title and body of the notice.
@@ -66,7 +66,7 @@ impl Notice {
     /// The message about it at `at`.
     #[must_use]
     pub fn message(&self, organisation: String, at: Timestamp) -> NotificationMessage {
-        let NoticeCondition { source, severity, words, .. } = &self.trouble;
+        let NoticeCondition { subject, severity, words, .. } = &self.trouble;
         let facts = NoticeFacts {
             id: self.id.to_string(),
             title: words.title.clone(),
@@ -75,7 +75,7 @@ impl Notice {
             is_over: self.ended_at.is_some(),
         };
         NotificationMessage {
-            event: source.event,
+            event: subject.event,
             at: at.ms(),
             organisation,
             subject: MessageSubject::Notice(facts),

@@ -2,7 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::model::incident_effects::audience::ChannelAudience;
-use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage, enqueue};
+use crate::model::lifecycle_effect::{LifecycleEffect, QueuedMessage, enqueue};
 use crate::model::notice::Notice;
 use crate::model::notification::delivery::{Delivery, DeliveryTarget};
 use crate::model::notification::routing::{NotificationTrigger, RoutingKeys};
@@ -22,7 +22,7 @@ pub struct NoticeAudience {
 /// end is no news to others.
 #[must_use]
 pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp) -> Vec<LifecycleEffect> {
-    let (event, severity) = (notice.trouble.source.event, notice.trouble.severity);
+    let (event, severity) = (notice.trouble.subject.event, notice.trouble.severity);
     let occasion = NotificationTrigger { event, severity, concerned: audience.concerned.clone() };
     let mut effects = Vec::new();
     for channel_audience in &audience.channels {
@@ -45,7 +45,7 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
             hold: channel_audience.hold(&message, at),
         };
         let delivery = Delivery::written(message, target, at);
-        effects.extend(enqueue(OutgoingMessage { delivery, line: channel.line(None) }, notice.id));
+        effects.extend(enqueue(QueuedMessage { delivery, line: channel.line(None) }, notice.id));
     }
     effects
 }

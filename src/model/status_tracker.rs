@@ -1,18 +1,18 @@
-//! The status tracker of a service: its status line up to now, and whether it flaps.
+//! The status tracker of a service: its status timeline up to now, and whether it flaps.
 //!
 //! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
-//! to itself: they change no status, and readers of a status line leave them out.
+//! to itself: they change no status, and readers of a status timeline leave them out.
 
 use crate::clock::Timestamp;
 use crate::model::flapping::{FlappingState, is_transition};
 use crate::model::history::{ChangeCause, MeasuredStatus};
-use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
 use crate::model::status_rules::FlappingRule;
+use crate::model::status_timeline::{CurrentStatus, MeasuredStatusChange};
 
-/// The end of a status line, and the transitions that lead up to it.
+/// The end of a status timeline, and the transitions that lead up to it.
 #[derive(Clone, Debug, Default)]
 pub struct StatusTracker {
-    line: StatusTimeline,
+    current: CurrentStatus,
     /// `None` while there are no transitions, which is nearly always the case.
     flapping: Option<Box<FlappingState>>,
     rule: FlappingRule,
@@ -21,21 +21,21 @@ pub struct StatusTracker {
 impl StatusTracker {
     /// Continues a line and its transitions.
     #[must_use]
-    pub fn new(line: StatusTimeline, flapping: FlappingState, rule: FlappingRule) -> Self {
+    pub fn new(current: CurrentStatus, flapping: FlappingState, rule: FlappingRule) -> Self {
         let flapping = (flapping != FlappingState::default()).then(|| Box::new(flapping));
-        Self { line, flapping, rule }
+        Self { current, flapping, rule }
     }
 
     /// The present status and its start.
     #[must_use]
-    pub const fn line(&self) -> StatusTimeline {
-        self.line
+    pub const fn current(&self) -> CurrentStatus {
+        self.current
     }
 
     /// The present measured status.
     #[must_use]
     pub const fn status(&self) -> MeasuredStatus {
-        self.line.status()
+        self.current.status()
     }
 
     /// The transitions that lead up to it.
@@ -57,7 +57,7 @@ impl StatusTracker {
         cause: ChangeCause,
         at: Timestamp,
     ) -> impl Iterator<Item = MeasuredStatusChange> + use<> {
-        let change = self.line.change_to(to, cause, at);
+        let change = self.current.change_to(to, cause, at);
         let turn = change.filter(|change| self.rule.changes > 0 && is_transition(change.from, change.to));
         let begun =
             turn.and_then(|turn| self.flapping.get_or_insert_default().note_transition(self.rule, turn.at));
@@ -86,22 +86,22 @@ impl StatusTracker {
         cause: ChangeCause,
         at: Timestamp,
     ) -> impl Iterator<Item = MeasuredStatusChange> + use<> {
-        let ended = self.line.change_to(MeasuredStatus::Unknown, cause, at);
+        let ended = self.current.change_to(MeasuredStatus::Unknown, cause, at);
         let flapped = self.flapping.take().is_some_and(|mut flapping| flapping.end());
         [ended, flapped.then(|| self.flapping_change(ChangeCause::Settled, at))].into_iter().flatten()
     }
 
-    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`StatusTimeline::set_back`]. The times of the
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`CurrentStatus::set_back`]. The times of the
     /// past move back with it.
     pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         if let Some(flapping) = &mut self.flapping {
             flapping.shift(jump_ms);
         }
-        self.line.set_back(now.plus_ms(-jump_ms), now)
+        self.current.set_back(now.plus_ms(-jump_ms), now)
     }
 
     const fn flapping_change(&self, cause: ChangeCause, at: Timestamp) -> MeasuredStatusChange {
-        let status = self.line.status();
+        let status = self.current.status();
         MeasuredStatusChange { at, from: status, to: status, cause }
     }
 }

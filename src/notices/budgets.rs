@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::model::sla::SlaTarget;
 use crate::model::sla::burn::{BurnRateReading, BurnState, LONGEST_MS};
@@ -55,7 +55,7 @@ impl BudgetMemory {
             }
         }
         let over = |notice: &Notice, organisation: &Organisation| {
-            over(notice, organisation, !known.contains(&notice.trouble.source.name))
+            over(notice, organisation, !known.contains(&notice.trouble.subject.name))
         };
         parts.reconcile(&wrong, &lasting, over).await;
         Ok(())
@@ -70,8 +70,8 @@ impl BudgetMemory {
         lasting: &[Notice],
     ) -> Option<NoticeCondition> {
         let (id, name) = (target.id, target.name.clone());
-        let source = NoticeSource { organisation: organisation.key, event: EVENT, name: id.to_string() };
-        let notice = lasting.iter().find(|notice| notice.trouble.source == source);
+        let subject = NoticeSubject { organisation: organisation.key, event: EVENT, name: id.to_string() };
+        let notice = lasting.iter().find(|notice| notice.trouble.subject == subject);
         let firing = match firing(parts, organisation, target).await {
             Ok(firing) => firing,
             Err(error) => {
@@ -83,7 +83,7 @@ impl BudgetMemory {
             return None;
         }
         match firing {
-            Some(firing) => Some(trouble(source, &firing, &name, organisation)),
+            Some(firing) => Some(trouble(subject, &firing, &name, organisation)),
             None => notice.map(|notice| notice.trouble.clone()),
         }
     }
@@ -105,7 +105,7 @@ async fn firing(
 }
 
 fn trouble(
-    source: NoticeSource,
+    subject: NoticeSubject,
     firing: &BurnRateReading,
     name: &str,
     organisation: &Organisation,
@@ -119,7 +119,7 @@ fn trouble(
         text: GeneratedText::new("budget-burns-text").with_note(&rate).within_hours(hours),
     };
     NoticeCondition {
-        source,
+        subject,
         severity: if is_fast { Severity::Critical } else { Severity::Major },
         words: phrase.words(organisation),
         service: None,

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::model::oncall::schedule::OncallSchedule;
 use crate::model::recurrence::zone::IanaZone;
@@ -81,8 +81,8 @@ async fn compute_uncovered(
 
 /// Returns the text of a closed notice.
 fn over<'a>(notice: &'a Notice, names: &'a HashMap<String, String>) -> NoticePhrase<'a> {
-    let NoticeCondition { source, words, .. } = &notice.trouble;
-    let schedule = source.name.split(SEPARATOR).next().unwrap_or_default();
+    let NoticeCondition { subject, words, .. } = &notice.trouble;
+    let schedule = subject.name.split(SEPARATOR).next().unwrap_or_default();
     match names.get(schedule) {
         Some(name) => NoticePhrase {
             title: GeneratedText::about("oncall-covered", name),
@@ -102,7 +102,7 @@ impl NotifiedPeriods {
     fn of(lasting: &[Notice]) -> Self {
         let mut notified: HashMap<String, Vec<Timestamp>> = HashMap::new();
         for notice in lasting {
-            let Some((schedule, begin)) = notice.trouble.source.name.split_once(SEPARATOR) else { continue };
+            let Some((schedule, begin)) = notice.trouble.subject.name.split_once(SEPARATOR) else { continue };
             let Ok(begin) = begin.parse::<DateTime<Utc>>() else { continue };
             notified.entry(schedule.to_owned()).or_default().push(begin.into());
         }
@@ -143,7 +143,7 @@ fn trouble(
         NoticePhrase { title: GeneratedText::about("oncall-gap", &schedule.name), text }.words(organisation);
     let name = format!("{}{SEPARATOR}{begin}", schedule.id);
     NoticeCondition {
-        source: NoticeSource { organisation: organisation.key, event: EVENT, name },
+        subject: NoticeSubject { organisation: organisation.key, event: EVENT, name },
         severity: if is_soon { Severity::Major } else { Severity::Minor },
         words,
         service: None,

@@ -9,7 +9,7 @@ use crate::model::access::Organisation;
 use crate::model::check::LocalFault as CheckTrouble;
 use crate::model::incident::Severity;
 use crate::model::location::LocationStatus;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::notices::debouncer::NoticeDebouncer;
 use crate::notices::phrase::NoticePhrase;
@@ -27,9 +27,9 @@ pub(super) async fn compare(
     let main = parts.router.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let (locations, now) = (parts.router.compiler.roster.all(), parts.guard.now());
-    let notified: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
+    let notified: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.subject)).collect();
     let mut wrong = Vec::new();
-    let lasting_for = lasting.iter().map(|notice| notice.trouble.source.organisation);
+    let lasting_for = lasting.iter().map(|notice| notice.trouble.subject.organisation);
     let mut concerned: BTreeSet<i64> = lasting_for.collect();
     if locations.iter().all(|known| known.is_well_for_all(now)) {
         if concerned.is_empty() {
@@ -43,12 +43,12 @@ pub(super) async fn compare(
         for known in &locations {
             let standing = known.standing(organisation.key, now);
             let name = known.location.code.to_string();
-            let source = NoticeSource { organisation: organisation.key, event: EVENT, name };
-            let is_notified = notified.contains(&key(&source));
-            let thing = format!("{EVENT} {} {}", source.name, organisation.key);
+            let subject = NoticeSubject { organisation: organisation.key, event: EVENT, name };
+            let is_notified = notified.contains(&key(&subject));
+            let thing = format!("{EVENT} {} {}", subject.name, organisation.key);
             if patience.is_confirmed(&thing, standing != LocationStatus::Online, is_notified, Instant::now())
             {
-                wrong.push(trouble(source, standing, known.blind_by(), &organisation));
+                wrong.push(trouble(subject, standing, known.blind_by(), &organisation));
             }
         }
     }
@@ -57,7 +57,7 @@ pub(super) async fn compare(
 }
 
 fn trouble(
-    source: NoticeSource,
+    subject: NoticeSubject,
     standing: LocationStatus,
     blind_by: Option<CheckTrouble>,
     organisation: &Organisation,
@@ -67,11 +67,11 @@ fn trouble(
         (_, Some(by)) => ("location-blind", GeneratedText::new("location-blind-text").with_note(by.as_str())),
         (_, None) => ("location-impaired", GeneratedText::new("location-impaired-text")),
     };
-    let words = NoticePhrase { title: GeneratedText::about(title, &source.name), text }.words(organisation);
-    NoticeCondition { source, severity: Severity::Major, words, service: None }
+    let words = NoticePhrase { title: GeneratedText::about(title, &subject.name), text }.words(organisation);
+    NoticeCondition { subject, severity: Severity::Major, words, service: None }
 }
 
 fn over(notice: &Notice, organisation: &Organisation) -> NoticeText {
-    let title = GeneratedText::about("location-back", &notice.trouble.source.name);
+    let title = GeneratedText::about("location-back", &notice.trouble.subject.name);
     NoticePhrase { title, text: GeneratedText::new("location-back-text") }.words(organisation)
 }

@@ -9,14 +9,14 @@ use crate::model::access::Organisation;
 use crate::model::check::LocalFault as CheckTrouble;
 use crate::model::incident::Severity;
 use crate::model::node::NodeName;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::notices::NoticeReconciler;
 use crate::notices::debouncer::NoticeDebouncer;
 use crate::notices::phrase::NoticePhrase;
 use crate::notices::process_symptoms::ProcessSymptoms;
 use crate::notices::unjudged_heartbeats::is_about_pings;
-use crate::notify::template_notice::channel_of_source;
+use crate::notify::template_notice::channel_of_subject;
 use crate::store::{MainError, notices, organisations};
 use crate::texts::GeneratedText;
 
@@ -88,12 +88,12 @@ pub(super) async fn compare(
     let node = ownership.member().map(|member| member.name.clone());
     let mut lasting = notices::lasting_of(main, EVENT).await?;
     // Notices about templates have a comparison of their own.
-    lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_none());
+    lasting.retain(|notice| channel_of_subject(&notice.trouble.subject).is_none());
     // The state of dead nodes is unknown; the leading node closes their notices.
     let living = ownership.owned().map(|owned| owned.living).unwrap_or_default();
     let is_dead = |of: &str| ownership.leads() && living.iter().all(|living| living.as_str() != of);
     lasting.retain(|notice| !is_about_pings(notice));
-    lasting.retain(|notice| match (&node, notice.trouble.source.name.split_once('@')) {
+    lasting.retain(|notice| match (&node, notice.trouble.subject.name.split_once('@')) {
         (None, _) => true,
         (Some(node), Some((_, of))) => of == node.as_str() || is_dead(of),
         (Some(_), None) => ownership.leads(),
@@ -104,14 +104,14 @@ pub(super) async fn compare(
     let Some(operator) = organisations::first(main).await? else { return Ok(()) };
     let mut wrong = Vec::new();
     for sign in each(signs) {
-        let source = NoticeSource {
+        let subject = NoticeSubject {
             organisation: operator.key,
             event: EVENT,
             name: source_name(&sign, node.as_ref()),
         };
-        let is_notified = lasting.iter().any(|notice| notice.trouble.source == source);
-        if patience.is_confirmed(&source.name, sign.is_so, is_notified, Instant::now()) {
-            wrong.push(trouble(source, &sign, node.as_ref(), &operator));
+        let is_notified = lasting.iter().any(|notice| notice.trouble.subject == subject);
+        if patience.is_confirmed(&subject.name, sign.is_so, is_notified, Instant::now()) {
+            wrong.push(trouble(subject, &sign, node.as_ref(), &operator));
         }
     }
     parts.reconcile(&wrong, &lasting, over).await;
@@ -123,7 +123,7 @@ fn source_name(sign: &MonitorSymptom, node: Option<&NodeName>) -> String {
 }
 
 fn trouble(
-    source: NoticeSource,
+    subject: NoticeSubject,
     sign: &MonitorSymptom,
     node: Option<&NodeName>,
     operator: &Organisation,
@@ -132,7 +132,7 @@ fn trouble(
     let text = GeneratedText::new(sign.text);
     let text = sign.note.map_or(text, |note| text.with_note(note));
     let phrase = NoticePhrase { title: GeneratedText::about(sign.title, process), text };
-    NoticeCondition { source, severity: sign.severity, words: phrase.words(operator), service: None }
+    NoticeCondition { subject, severity: sign.severity, words: phrase.words(operator), service: None }
 }
 
 fn over(notice: &Notice, operator: &Organisation) -> NoticeText {

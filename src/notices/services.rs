@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::model::access::Organisation;
 use crate::model::check::{CheckFailure, CheckStatus, CheckType, ErrorCode};
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
@@ -155,7 +155,7 @@ async fn certificate(
     let text = GeneratedText::new("certificate-expiring-text").with_note(&failure.message);
     let phrase = NoticePhrase { title: GeneratedText::of_service(title, &service.name), text };
     Ok(Some(NoticeCondition {
-        source: source(service, NotificationEvent::CertificateExpiring),
+        subject: subject(service, NotificationEvent::CertificateExpiring),
         severity: if has_ended { Severity::Critical } else { Severity::Minor },
         words: phrase.words(organisation),
         service: Some(service.key),
@@ -176,13 +176,13 @@ fn heartbeat(service: &ServiceOutline, organisation: &Organisation) -> NoticeCon
         text: GeneratedText::new("heartbeat-missed-text"),
     };
     NoticeCondition {
-        source: source(service, NotificationEvent::HeartbeatMissed),
+        subject: subject(service, NotificationEvent::HeartbeatMissed),
         severity: Severity::Major,
         words: phrase.words(organisation),
         service: Some(service.key),
     }
 }
 
-fn source(service: &ServiceOutline, event: NotificationEvent) -> NoticeSource {
-    NoticeSource { organisation: service.organisation, event, name: service.id.to_string() }
+fn subject(service: &ServiceOutline, event: NotificationEvent) -> NoticeSubject {
+    NoticeSubject { organisation: service.organisation, event, name: service.id.to_string() }
 }

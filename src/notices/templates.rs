@@ -11,7 +11,7 @@ use crate::model::visibility::Visibility;
 use crate::notices::NoticeReconciler;
 use crate::notices::phrase::NoticePhrase;
 use crate::notify::kinds::template_flaw;
-use crate::notify::template_notice::{TEMPLATE_EVENT, channel_of_source, template_trouble};
+use crate::notify::template_notice::{TEMPLATE_EVENT, channel_of_subject, template_trouble};
 use crate::store::{MainError, notices, notification_channels, organisations};
 use crate::texts::GeneratedText;
 
@@ -22,7 +22,7 @@ const CHANNELS_AT_ONCE: u64 = 100;
 pub(super) async fn compare(parts: &NoticeReconciler, checks_all: bool) -> Result<(), MainError> {
     let main = parts.router.databases.main.reader();
     let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
-    lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_some());
+    lasting.retain(|notice| channel_of_subject(&notice.trouble.subject).is_some());
     let mut broken = if checks_all { find_broken(parts).await? } else { Vec::new() };
     for notice in &lasting {
         if is_broken_still(parts, notice).await? {
@@ -65,8 +65,8 @@ async fn flaws_of(channels: Vec<NotificationChannel>) -> Vec<(NotificationChanne
 
 /// Returns true unless the channel was deleted or switched off, or was changed since and its template can be filled.
 async fn is_broken_still(parts: &NoticeReconciler, notice: &Notice) -> Result<bool, MainError> {
-    let Some(id) = channel_of_source(&notice.trouble.source) else { return Ok(false) };
-    let visibility = Visibility::whole(notice.trouble.source.organisation);
+    let Some(id) = channel_of_subject(&notice.trouble.subject) else { return Ok(false) };
+    let visibility = Visibility::whole(notice.trouble.subject.organisation);
     let main = parts.router.databases.main.reader();
     let Some(channel) = notification_channels::find(main, visibility, id).await? else { return Ok(false) };
     if !channel.is_enabled {

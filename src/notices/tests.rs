@@ -10,7 +10,7 @@ use crate::model::notification::NotificationEvent;
 
 fn condition(severity: Severity) -> NoticeCondition {
     NoticeCondition {
-        source: NoticeSource {
+        subject: NoticeSubject {
             organisation: 1,
             event: NotificationEvent::SlaBurning,
             name: "shop".to_owned(),

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
@@ -21,12 +21,12 @@ use crate::store::{MainError, notices, organisations};
 use crate::texts::GeneratedText;
 
 const EVENT: NotificationEvent = NotificationEvent::MonitorTrouble;
-/// Prefix of the service id in the name of a source.
+/// Prefix of the service id in the name of a subject.
 const PREFIX: &str = "pings/";
 
 /// Returns true if a notice of this event is about the pings of a service.
 pub(super) fn is_about_pings(notice: &Notice) -> bool {
-    notice.trouble.source.name.starts_with(PREFIX)
+    notice.trouble.subject.name.starts_with(PREFIX)
 }
 
 /// Compares the heartbeats that could not be judged with the open notices.
@@ -81,7 +81,7 @@ fn trouble(service: &ServiceOutline, owner: &Organisation) -> NoticeCondition {
     let phrase = NoticePhrase { title, text: GeneratedText::new("pings-unheard-text") };
     let name = format!("{PREFIX}{}", service.id);
     NoticeCondition {
-        source: NoticeSource { organisation: owner.key, event: EVENT, name },
+        subject: NoticeSubject { organisation: owner.key, event: EVENT, name },
         severity: Severity::Major,
         words: phrase.words(owner),
         service: Some(service.key),

@@ -41,7 +41,7 @@ pub(super) enum ComposeFailure {
 }
 
 impl MessageComposer {
-    /// Makes the request of a message.
+    /// Builds the HTTP request or mail that carries a message.
     pub(super) async fn compose(
         &self,
         definition: &'static ChannelDefinition,

@@ -1,28 +1,28 @@
 //! The notice about a channel's template that cannot be filled: its subject and its text.
 //!
-//! Its source is the id of the channel. The courier opens it with the first message that is sent as facts, `notices` at the start
+//! Its subject is the id of the channel. The courier opens it with the first message that is sent as facts, `notices` at the start
 //! of a version that cannot parse a stored template; `notices` closes it.
 
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::incident::Severity;
-use crate::model::notice::{NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::{NotificationChannel, NotificationEvent};
 use crate::texts::GeneratedText;
 
 /// The event of the notice.
 pub const TEMPLATE_EVENT: NotificationEvent = NotificationEvent::MonitorTrouble;
 
-/// The source of the notice about a channel.
+/// The subject of the notice about a channel.
 #[must_use]
-pub fn template_source(channel: &NotificationChannel) -> NoticeSource {
-    NoticeSource { organisation: channel.organisation, event: TEMPLATE_EVENT, name: channel.id.to_string() }
+pub fn template_subject(channel: &NotificationChannel) -> NoticeSubject {
+    NoticeSubject { organisation: channel.organisation, event: TEMPLATE_EVENT, name: channel.id.to_string() }
 }
 
 /// Returns the channel of a notice; `None` for other notices of the same event.
 #[must_use]
-pub fn channel_of_source(source: &NoticeSource) -> Option<Id> {
-    (source.event == TEMPLATE_EVENT).then(|| source.name.parse().ok()).flatten()
+pub fn channel_of_subject(subject: &NoticeSubject) -> Option<Id> {
+    (subject.event == TEMPLATE_EVENT).then(|| subject.name.parse().ok()).flatten()
 }
 
 /// Returns the notice data of a channel whose template cannot be filled.
@@ -35,7 +35,7 @@ pub fn template_trouble(
     let title = GeneratedText::about("template-broken", &channel.name);
     let text = GeneratedText::new("template-broken-text").with_note(flaw);
     NoticeCondition {
-        source: template_source(channel),
+        subject: template_subject(channel),
         severity: Severity::Major,
         words: NoticeText { title: title.in_default(organisation), text: text.in_default(organisation) },
         service: None,

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
 use crate::pages::stylesheets::has_own_style;
-use crate::pages::view::NoticePage;
+use crate::pages::view::MessagePage;
 use crate::pages::visit::{PageVisit, VisitLanguage};
 use crate::representation::Representation;
 
@@ -136,7 +136,7 @@ pub(super) fn wrong_method() -> HttpResponse {
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
     // A template of two fixed texts cannot fail; otherwise the text alone is enough.
-    let html = NoticePage { style: NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
+    let html = MessagePage { style: NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
     guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .content_type("text/html; charset=utf-8")

@@ -18,7 +18,7 @@ use crate::pages::visit::PageHost;
 use crate::service_router::ServiceRouter;
 use crate::store::announcements::{self, ShowingPage};
 use crate::store::statuspages::{page_extras, visitors};
-use crate::store::{Databases, MainError, components, organisations, page_facts, unreachable_services};
+use crate::store::{Databases, MainError, component_inputs, components, organisations, unreachable_services};
 
 /// Number of incidents and of maintenances in the lists of past ones.
 const PAST_MAX: usize = 50;
@@ -62,7 +62,7 @@ impl PageReader<'_> {
         };
         let visibility = Visibility::whole(page.organisation);
         let stored = components::of_page(main, visibility, page.key).await?;
-        let facts = page_facts::gather(main, visibility, page.key).await?;
+        let facts = component_inputs::gather(main, visibility, page.key).await?;
         let verdicts = self.verdicts(&facts.services).await;
         let derived = statuses(&stored, &facts, &verdicts);
         let status = |key: ComponentKey| derived.get(&key).and_then(|derived| derived.effective);

@@ -61,8 +61,8 @@ pub(super) struct LanguageLink {
 
 /// A plain page with one sentence.
 #[derive(Template)]
-#[template(path = "notice.html")]
-pub(super) struct NoticePage {
+#[template(path = "message.html")]
+pub(super) struct MessagePage {
     /// Inline style: a host without a page serves no files.
     pub(super) style: &'static str,
     pub(super) title: &'static str,

@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(!check.body.is_empty(), expected);
     }
 
-    /// Contract 4.2.3.
+    /// `config.auth` replaces a configured `Authorization` header (contract 4.2.3).
     #[rstest]
     #[case(json!({"type": "bearer", "token": "t0"}), "authorization", "Bearer t0")]
     #[case(json!({"type": "basic", "username": "ada", "password": "pw"}), "authorization", "Basic YWRhOnB3")]

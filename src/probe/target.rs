@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.2.1.
+    /// The forms of a target for each check type (contract 4.2.1).
     #[rstest]
     #[case("http://example.com", "http://example.com/")]
     #[case("HTTPS://Example.com:8443/a?b#c", "https://example.com:8443/a?b#c")]

@@ -53,7 +53,7 @@ impl HistoryWriter {
         let batch = match &self.fence {
             Some((ownership, counters)) => {
                 holds::limit_idling(&transaction).await?;
-                let holds = holds::of(&transaction, fence::partitions_of(batch)).await?;
+                let holds = holds::lock_shared(&transaction, fence::partitions_of(batch)).await?;
                 Cow::Owned(fence::permitted(batch, ownership, &holds, counters))
             }
             None => Cow::Borrowed(batch),

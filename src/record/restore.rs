@@ -135,7 +135,7 @@ async fn each_service(
         let Some(last) = page.last else { return Ok(restored) };
         after = last;
         router.unreadable.add(&page.unreadable);
-        let definitions = router.define(&page.services).await?;
+        let definitions = router.definitions_of(&page.services).await?;
         let expected: Vec<ExpectedVotes> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
         // A query of a history that is away costs seconds each time.

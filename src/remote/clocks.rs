@@ -22,7 +22,7 @@ pub struct LocationClocks(Arc<Mutex<HashMap<LocationCode, ClockReports>>>);
 #[derive(Debug, Default)]
 struct ClockReports {
     ahead_ms: VecDeque<i64>,
-    corrected_ms: i64,
+    correction_ms: i64,
 }
 
 /// The clock of a location.
@@ -31,7 +31,7 @@ pub struct ClockOffset {
     /// Milliseconds by which it is ahead; negative when it is behind.
     pub ahead_ms: i64,
     /// The correction in milliseconds; 0 = none is needed.
-    pub corrected_ms: i64,
+    pub correction_ms: i64,
 }
 
 impl LocationClocks {
@@ -44,17 +44,17 @@ impl LocationClocks {
         let ahead_ms = reports.ahead_ms.iter().max().copied().unwrap_or_default();
         let is_right = ahead_ms.abs() <= TOLERANCE_MS;
         let wanted_ms = if is_right { 0 } else { (ahead_ms + 500).div_euclid(1_000) * 1_000 };
-        if is_right || (ahead_ms - reports.corrected_ms).abs() > STEADY_MS {
-            reports.corrected_ms = wanted_ms;
+        if is_right || (ahead_ms - reports.correction_ms).abs() > STEADY_MS {
+            reports.correction_ms = wanted_ms;
         }
-        ClockOffset { ahead_ms, corrected_ms: reports.corrected_ms }
+        ClockOffset { ahead_ms, correction_ms: reports.correction_ms }
     }
 
     /// Returns the correction of a location's times in milliseconds.
     #[must_use]
-    pub fn corrected_ms(&self, location: &LocationCode) -> i64 {
+    pub fn correction_ms(&self, location: &LocationCode) -> i64 {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(location).map_or(0, |reports| reports.corrected_ms)
+        all.get(location).map_or(0, |reports| reports.correction_ms)
     }
 }
 
@@ -75,13 +75,13 @@ mod tests {
     #[case::just_tolerated(&[2_000], 0)]
     fn one_late_report_does_not_change_the_clock_correction(
         #[case] reports: &[i64],
-        #[case] corrected_ms: i64,
+        #[case] correction_ms: i64,
     ) {
         let (clocks, fra) = (LocationClocks::default(), "fra".parse().unwrap());
-        assert_eq!(clocks.corrected_ms(&fra), 0);
+        assert_eq!(clocks.correction_ms(&fra), 0);
         for ahead_ms in reports {
             clocks.note(&fra, *ahead_ms);
         }
-        assert_eq!(clocks.corrected_ms(&fra), corrected_ms);
+        assert_eq!(clocks.correction_ms(&fra), correction_ms);
     }
 }

@@ -27,30 +27,34 @@ const QUIET: Duration = Duration::from_secs(3);
 /// A service waits at most this long.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Services with late results. Cheap to clone.
+/// The services with late results. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct LateMarks(Arc<Mutex<HashMap<ServiceKey, LateMark>>>);
+pub struct LateResultSpans(Arc<Mutex<HashMap<ServiceKey, LateResultSpan>>>);
 
+/// The period from which late results of a service came, and when they arrived.
 #[derive(Clone, Debug)]
-struct LateMark {
+struct LateResultSpan {
     location: LocationCode,
     span: TimeRange,
     first_at: Instant,
     last_at: Instant,
 }
 
-impl LateMarks {
+impl LateResultSpans {
     /// Notes the late ones among these stored results.
     pub fn note(&self, records: &[CheckRecord], now: Timestamp) {
         let late = records.iter().filter(|record| now.ms_since(record.checked_at) > LATE_MS);
         for CheckRecord { service, location, checked_at, .. } in late {
             let span = TimeRange { from: *checked_at, to: checked_at.plus_ms(1) };
             let at = Instant::now();
-            self.put(*service, &LateMark { location: location.clone(), span, first_at: at, last_at: at });
+            self.put(
+                *service,
+                &LateResultSpan { location: location.clone(), span, first_at: at, last_at: at },
+            );
         }
     }
 
-    fn put(&self, service: ServiceKey, mark: &LateMark) {
+    fn put(&self, service: ServiceKey, mark: &LateResultSpan) {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = marks.entry(service).or_insert_with(|| mark.clone());
         known.span.from = known.span.from.min(mark.span.from);
@@ -59,9 +63,10 @@ impl LateMarks {
     }
 
     /// Takes the services that have waited long enough.
-    fn take(&self) -> Vec<(ServiceKey, LateMark)> {
+    fn take(&self) -> Vec<(ServiceKey, LateResultSpan)> {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = |mark: &LateMark| mark.last_at.elapsed() >= QUIET || mark.first_at.elapsed() >= LONGEST;
+        let is_due =
+            |mark: &LateResultSpan| mark.last_at.elapsed() >= QUIET || mark.first_at.elapsed() >= LONGEST;
         marks.extract_if(|_, mark| is_due(mark)).collect()
     }
 }
@@ -70,7 +75,7 @@ impl LateMarks {
 #[derive(Clone, Debug)]
 pub struct GapFiller {
     /// Services with late results.
-    pub marks: LateMarks,
+    pub marks: LateResultSpans,
     /// The assignments, with the intervals of checks.
     pub assignments: Arc<AssignmentRegistry>,
     /// The history with the no-data periods.
@@ -94,7 +99,7 @@ impl GapFiller {
     }
 
     /// Fills the no-data periods of a service; one that is no longer assigned is left unchanged.
-    async fn fill(&self, service: ServiceKey, mark: LateMark) {
+    async fn fill(&self, service: ServiceKey, mark: LateResultSpan) {
         let Some(of_location) = self.assignments.of(&mark.location) else { return };
         let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner).get(service).copied();
         let Some(assigned) = assigned else { return };
@@ -130,7 +135,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_gap_is_filled_after_a_quiet_time_or_a_maximum_wait() {
-        let (marks, now) = (LateMarks::default(), Timestamp::from_ms(1_000_000));
+        let (marks, now) = (LateResultSpans::default(), Timestamp::from_ms(1_000_000));
         marks.note(&[record(1, 100_000), record(1, 60_000), record(2, 999_000)], now);
         assert!(marks.take().is_empty(), "more may come");
         tokio::time::sleep(QUIET).await;

@@ -4,7 +4,7 @@
 //! Two halves run concurrently. The listener passes on judged batches; the writer stores all waiting ones in one transaction.
 //! While the history database is unavailable the writer retries and holds its batches; when they reach the bus's limit of
 //! unacknowledged ones, the rest waits on the bus. If the process dies in between, its batches are delivered again, and
-//! results that are stored already are ignored.
+//! results that are already stored are ignored.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -32,7 +32,7 @@ use crate::remote::admission::{ArrivedBatch, JudgedBatch, ResultAllowance, Taken
 use crate::remote::assignments::AssignmentRegistry;
 use crate::remote::clocks::LocationClocks;
 use crate::remote::counters::{RemoteCounters, ResultRefusal};
-use crate::remote::gap_filler::LateMarks;
+use crate::remote::gap_filler::LateResultSpans;
 use crate::service_router::ownership::Ownership;
 
 /// The wait before the stream is opened again, or a batch is stored again.
@@ -56,7 +56,7 @@ pub struct ResultIntake {
     /// Differences of the locations' clocks.
     pub clocks: LocationClocks,
     /// Marks services that have late results.
-    pub late: LateMarks,
+    pub late: LateResultSpans,
     /// Source of the wall time.
     pub clock: Clock,
     /// The partitions of this node.
@@ -208,7 +208,7 @@ impl ResultIntake {
             refuse(ResultRefusal::TooMany, count);
             return Vec::new();
         }
-        let clock_ahead_ms = self.clocks.corrected_ms(&location);
+        let clock_ahead_ms = self.clocks.correction_ms(&location);
         let arrival = ArrivedBatch { location, batch: read, received_at: batch.received_at, clock_ahead_ms };
         let JudgedBatch { taken, refused } = judge(arrival, &assigned, now);
         drop(assigned);

@@ -83,7 +83,7 @@ fn reason(word: &str) -> Option<LocalFault> {
 
 /// Logs when a clock becomes wrong, and when it is right again.
 fn log_clock_change(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, clock: ClockOffset) {
-    let is_wrong = clock.corrected_ms != 0;
+    let is_wrong = clock.correction_ms != 0;
     if warned.insert(location.clone(), is_wrong).unwrap_or(false) == is_wrong {
         return;
     }

@@ -47,7 +47,7 @@ pub enum PeerRequest {
     Ping {
         /// The service that reports itself.
         service: ServiceAddress,
-        /// The ping, which is stored already.
+        /// The ping, which is already stored.
         ping: HeartbeatPing,
     },
     /// Count a request of the token with this database key.

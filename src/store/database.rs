@@ -143,7 +143,7 @@ impl<E: From<DbErr>> Database<E> {
     /// When the database is unavailable or busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.require_prepared()?;
-        self.require_in_place()?;
+        self.check_not_replaced()?;
         Ok(match &self.writer_lock {
             Some(writer_lock) => Transaction::shared(self.writer.inner(), writer_lock, self.patience).await?,
             None => Transaction::alone(&self.writer, &self.changes).await?,
@@ -173,7 +173,7 @@ impl<E: From<DbErr>> Database<E> {
     /// Checks that the database answers soon.
     pub async fn ping(&self) -> Result<(), E> {
         self.require_prepared()?;
-        self.require_in_place()?;
+        self.check_not_replaced()?;
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
         answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
         Ok(())
@@ -237,8 +237,8 @@ impl<E: From<DbErr>> Database<E> {
     }
 
     /// Checks that the file of an embedded database has not been removed or replaced.
-    pub(in crate::store) fn require_in_place(&self) -> Result<(), DbErr> {
-        self.disk.as_ref().map_or(Ok(()), |disk| disk.require_in_place())
+    pub(in crate::store) fn check_not_replaced(&self) -> Result<(), DbErr> {
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.check_not_replaced())
     }
 
     /// Closes all connections, waiting for running statements.

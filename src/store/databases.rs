@@ -57,9 +57,9 @@ impl Databases {
     ///
     /// # Errors
     /// An error that names the file.
-    pub fn require_in_place(&self) -> Result<(), DbErr> {
-        self.main.require_in_place()?;
-        self.history.rows().require_in_place()
+    pub fn check_not_replaced(&self) -> Result<(), DbErr> {
+        self.main.check_not_replaced()?;
+        self.history.rows().check_not_replaced()
     }
 
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {

@@ -59,8 +59,8 @@ impl DiskRecord {
     }
 
     /// Checks that the database still is where it was opened.
-    pub(super) fn require_in_place(&self) -> Result<(), DbErr> {
-        self.file.as_ref().map_or(Ok(()), FileIdentity::require_in_place)
+    pub(super) fn check_not_replaced(&self) -> Result<(), DbErr> {
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check_not_replaced)
     }
 
     /// Returns the disk, if it is full.

@@ -184,7 +184,7 @@ async fn of_incidents(
             EventAction::Deleted => links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?,
             EventAction::Created | EventAction::Updated | EventAction::Resolved => Vec::new(),
         };
-        note(connection, EventSubjectKind::Incident, act, some, ConcernedServices { links, former }).await?;
+        note(connection, EventSubjectKind::Incident, act, some, LinkedServices { links, former }).await?;
     }
     Ok(())
 }
@@ -213,8 +213,7 @@ pub(super) async fn of_maintenances(
             }
             EventAction::Created | EventAction::Updated | EventAction::Resolved => Vec::new(),
         };
-        note(connection, EventSubjectKind::Maintenance, act, some, ConcernedServices { links, former })
-            .await?;
+        note(connection, EventSubjectKind::Maintenance, act, some, LinkedServices { links, former }).await?;
     }
     Ok(())
 }
@@ -257,9 +256,8 @@ async fn links_of_maintenances(
 /// Key, id and organisation of an incident or a maintenance.
 type Subject = (i64, String, i64);
 
-/// The services that some of them are linked with, and those that they no longer concern, which may still be among
-/// them.
-struct ConcernedServices<'a> {
+/// The services linked with the incidents or maintenances. `former` are being unlinked, and may still be among `links`.
+struct LinkedServices<'a> {
     links: Vec<(i64, ServiceKey)>,
     former: &'a [ServiceKey],
 }
@@ -269,7 +267,7 @@ async fn note(
     kind: EventSubjectKind,
     act: EventAction,
     subjects: &[Subject],
-    ConcernedServices { links, former }: ConcernedServices<'_>,
+    LinkedServices { links, former }: LinkedServices<'_>,
 ) -> Result<(), MainError> {
     let mut services: HashMap<i64, Vec<ServiceKey>> = HashMap::new();
     for (key, service) in links.into_iter().filter(|(_, service)| !former.contains(service)) {

@@ -21,7 +21,7 @@ impl FileIdentity {
     }
 
     /// Checks that the path still leads to the opened file.
-    pub(super) fn require_in_place(&self) -> Result<(), DbErr> {
+    pub(super) fn check_not_replaced(&self) -> Result<(), DbErr> {
         if number(&self.path) == Some(self.number) {
             return Ok(());
         }
@@ -48,15 +48,15 @@ mod tests {
         assert!(FileIdentity::of(&file).is_none());
         fs::write(&file, "one").unwrap();
         let identity = FileIdentity::of(&file).unwrap();
-        identity.require_in_place().unwrap();
+        identity.check_not_replaced().unwrap();
         fs::write(&file, "two").unwrap();
-        identity.require_in_place().unwrap();
+        identity.check_not_replaced().unwrap();
         fs::rename(&file, &aside).unwrap();
-        let removed = identity.require_in_place().unwrap_err().to_string();
+        let removed = identity.check_not_replaced().unwrap_err().to_string();
         assert!(removed.contains("main.db has been removed or replaced"), "{removed}");
         fs::write(&file, "two").unwrap();
-        assert!(identity.require_in_place().is_err());
+        assert!(identity.check_not_replaced().is_err());
         fs::rename(&aside, &file).unwrap();
-        identity.require_in_place().unwrap();
+        identity.check_not_replaced().unwrap();
     }
 }

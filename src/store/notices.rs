@@ -10,26 +10,26 @@ use sea_orm::{
 use watchkeeper_entities::notice::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::notice::{Notice, NoticeCondition, NoticeSource, NoticeText};
+use crate::model::notice::{Notice, NoticeCondition, NoticeSubject, NoticeText};
 use crate::model::notification::NotificationEvent;
 use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 
-/// Returns true if a notice of this source lasts.
-pub async fn is_open(connection: &dyn StoreConnection, source: &NoticeSource) -> Result<bool, MainError> {
-    Ok(find_lasting(connection, source).await?.is_some())
+/// Returns true if a notice of this subject lasts.
+pub async fn is_open(connection: &dyn StoreConnection, subject: &NoticeSubject) -> Result<bool, MainError> {
+    Ok(find_lasting(connection, subject).await?.is_some())
 }
 
-/// The notice of a source that lasts.
+/// The notice of a subject that lasts.
 pub async fn find_lasting(
     connection: &dyn StoreConnection,
-    source: &NoticeSource,
+    subject: &NoticeSubject,
 ) -> Result<Option<Notice>, MainError> {
     let wanted = lasting()
-        .filter(Column::Event.eq(source.event.as_str()))
-        .filter(Column::Source.eq(source.name.as_str()))
-        .filter(Column::OrganisationId.eq(source.organisation));
+        .filter(Column::Event.eq(subject.event.as_str()))
+        .filter(Column::Source.eq(subject.name.as_str()))
+        .filter(Column::OrganisationId.eq(subject.organisation));
     wanted.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
@@ -78,13 +78,13 @@ pub async fn forget(connection: &dyn StoreConnection, ended_before: Timestamp) -
 }
 
 fn to_row(notice: &Notice) -> ActiveModel {
-    let NoticeCondition { source, severity, words, service } = &notice.trouble;
+    let NoticeCondition { subject, severity, words, service } = &notice.trouble;
     ActiveModel {
         id: Set(notice.key),
         public_id: Set(notice.id.to_string()),
-        organisation_id: Set(source.organisation),
-        event: Set(source.event.to_string()),
-        source: Set(source.name.clone()),
+        organisation_id: Set(subject.organisation),
+        event: Set(subject.event.to_string()),
+        source: Set(subject.name.clone()),
         severity: Set(severity.to_string()),
         title: Set(words.title.clone()),
         text: Set(words.text.clone()),
@@ -96,7 +96,7 @@ fn to_row(notice: &Notice) -> ActiveModel {
 
 fn from_row(row: &Model) -> Result<Notice, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("notice", &row.id, &problem);
-    let source = NoticeSource {
+    let subject = NoticeSubject {
         organisation: row.organisation_id,
         event: row.event.parse().map_err(|_| corrupt("unknown event"))?,
         name: row.source.clone(),
@@ -105,7 +105,7 @@ fn from_row(row: &Model) -> Result<Notice, MainError> {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         trouble: NoticeCondition {
-            source,
+            subject,
             severity: row.severity.parse().map_err(|_| corrupt("unknown severity"))?,
             words: NoticeText { title: row.title.clone(), text: row.text.clone() },
             service: row.service_id,

@@ -130,8 +130,8 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes a channel with all its deliveries.
-pub async fn delete_with_deliveries(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
+/// Deletes a channel. Its messages and their attempts go with it, by foreign keys.
+pub async fn delete(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
     Entity::delete_by_id(channel).exec(&connection).await?;
     Ok(())
 }

@@ -223,7 +223,7 @@ impl<E> Transaction<E> {
         self.with_written(|written| written.concern(scope));
     }
 
-    /// The same, unless a scope was named already.
+    /// The same, unless a scope was already named.
     pub fn concerns_at_most(&self, scope: ChangeScope) {
         self.with_written(|written| {
             if !written.is_narrow() {

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 pub struct RunningTasks(Arc<Mutex<Vec<JoinHandle<()>>>>);
 
 impl RunningTasks {
-    /// Adds tasks that are running already.
+    /// Adds tasks that are already running.
     pub fn add(&self, tasks: Vec<JoinHandle<()>>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
     }

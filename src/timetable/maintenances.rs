@@ -33,14 +33,14 @@ const PAGE: u64 = 100;
 
 /// Starts and ends maintenances when they are due.
 #[derive(Clone, Debug)]
-pub struct TransitionExecutor {
+pub struct MaintenanceExecutor {
     /// The router, with the databases of the maintenances and the engine, for services whose time starts or stops to count.
     pub router: ServiceRouter,
     /// Source of the wall time.
     pub clock: Clock,
 }
 
-impl TransitionExecutor {
+impl MaintenanceExecutor {
     /// Makes every due transition. Returns their number.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
 #[derive(Debug)]
 pub struct MaintenanceClock {
     planner: SeriesPlanner,
-    transitions: TransitionExecutor,
+    transitions: MaintenanceExecutor,
     reminders: ReminderPublisher,
     is_failing: bool,
 }
@@ -117,7 +117,7 @@ impl MaintenanceClock {
     #[must_use]
     pub const fn new(
         planner: SeriesPlanner,
-        transitions: TransitionExecutor,
+        transitions: MaintenanceExecutor,
         reminders: ReminderPublisher,
     ) -> Self {
         Self { planner, transitions, reminders, is_failing: false }

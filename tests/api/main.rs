@@ -1,6 +1,7 @@
 //! The API as its clients see it: the real binary, real HTTP, real targets; one file a noun of the API.
 //!
-//! Each file says first what works, then what is refused. Sections in doc comments are those of the API contract. All of it
+//! Each file says first what works, then what is refused. Section numbers in doc comments are
+//! those of the API's contract (ARCHITECTURE.md). All of it
 //! runs on the embedded databases, and with `WATCHKEEPER_TESTS_DATABASE=postgres` on PostgreSQL; a test of what is true on
 //! one of them alone starts its server there.
 

@@ -155,7 +155,7 @@ fn one_of_concurrent_requests_creates_the_tag() {
     assert_eq!((count(&client, "/v1/tags"), count(&client, "/v1/services")), (json!(2), json!(8)));
 }
 
-/// Contract 4.3.3; specification 4.9.
+/// The tag filters of the list of services (contract 4.3.3; specification 4.9).
 #[rstest]
 #[case("env:Prod", 1)]
 #[case("ENV=Prod", 1)]

@@ -140,7 +140,7 @@ fn conditions_follow_the_record_type() {
     assert_eq!(settings_of(&client, &id)["config"]["dns_type"], "MX");
 }
 
-/// Contract 4.3.4 and 5.3.
+/// The texts for wrong settings (contract 4.3.4 and 5.3).
 #[rstest]
 #[case(json!({}), "settings.interval_seconds", "This field is required.")]
 #[case(json!({"interval_seconds": 0}), "settings.interval_seconds", "The smallest allowed value is 1.")]

@@ -12,7 +12,7 @@ use crate::play::play;
 use crate::script::Scripted;
 use crate::world::{Watching, World, address, clock, definition, id, in_paused_time};
 
-/// Contract 4.3.7 and 4.3.8.
+/// A changed definition, a pause and a resume while the service is watched (contract 4.3.7 and 4.3.8).
 #[rstest]
 #[case::a_pause_ends_the_status_and_a_resume_checks_at_once(
     "a: 0 up",

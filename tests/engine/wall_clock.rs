@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus;
-use watchkeeper::model::status_line::in_time_order;
+use watchkeeper::model::status_timeline::in_time_order;
 use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::stats::uptime::{measured, total};
 
@@ -63,7 +63,7 @@ fn time_skipped_by_the_clock_does_not_count() {
 /// Each outage lasts as long as it did, also where the clock has been before: what was recorded in the time undone ends where
 /// the clock was set back, and the status continues from there. (A millisecond after second -3480 is written -3480.001.)
 #[test]
-fn a_clock_setback_starts_a_new_status_line() {
+fn a_clock_setback_starts_a_new_timeline() {
     let played = play(
         "a: 0 up, 110 down, 170 up, 230 down, 290 up, 350 down",
         "0 watch; 70 clock -3600; 130 clock -3600; 400 end",

@@ -173,7 +173,7 @@ fn the_remaining_locations_decide() {
         scene.harmless_changes().await;
         let told = scene.server.log();
         assert_eq!(told.matches("location impaired").count(), 1, "{told}");
-        assert_eq!(told.matches("location online again").count(), 1, "{told}");
+        assert_eq!(told.matches("location no longer impaired").count(), 1, "{told}");
     });
 }
 

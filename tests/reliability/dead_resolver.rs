@@ -125,7 +125,7 @@ async fn a_location_without_resolver_is_impaired_after_a_minute_and_its_service_
     eventually("the notices are over", || (lasting() == json!([])).then_some(())).await;
     let log = server.log();
     assert_eq!(log.matches("no check could run for a minute").count(), 1);
-    assert_eq!(log.matches("location online again: checks can run").count(), 1);
+    assert_eq!(log.matches("location no longer impaired: checks can run").count(), 1);
     let down = client.get(&format!("/v1/services/{id}/checks?status=down")).expect(200).data();
     assert_eq!(down, json!([]));
 }

@@ -57,7 +57,7 @@ fn keys(found: &[StoredCheck]) -> Vec<(Timestamp, String)> {
     found.iter().map(|row| (row.checked_at, row.probe.clone())).collect()
 }
 
-/// Contract 4.8.
+/// The filters and the order of the list of checks (contract 4.8).
 #[rstest]
 #[case::everything(&[], &[], None, None)]
 #[case::one_location(&["fra"], &[], None, None)]

@@ -55,7 +55,9 @@ async fn a_start_reads_flapping_services_and_recent_transitions(
 
 #[rstest]
 #[tokio::test]
-async fn a_status_line_contains_no_flapping(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_status_timeline_contains_no_flapping(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
     let Some(store) = backend.open().await else { return };
     append_changes(&store.history, &story()).await;
     let reader = store.history.reader();

@@ -49,11 +49,11 @@ async fn a_node_frozen_during_a_copy_does_not_prevent_a_takeover() {
     let copy = frozen.copy_in_raw(text).await.unwrap();
     sleep(Duration::from_secs(2)).await;
     let reader = store.history.reader();
-    holds::end_stalled_copies(reader).await.unwrap();
+    holds::terminate_stalled_copy_statements(reader).await.unwrap();
     let taken = timeout(Duration::from_millis(500), take(&store.history, 2)).await;
     assert!(taken.is_err(), "one that has just begun is left alone");
     sleep(Duration::from_secs(1)).await;
-    holds::end_stalled_copies(reader).await.unwrap();
+    holds::terminate_stalled_copy_statements(reader).await.unwrap();
     timeout(Duration::from_secs(5), take(&store.history, 3)).await.unwrap().unwrap();
     drop(copy);
 }

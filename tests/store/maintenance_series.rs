@@ -21,7 +21,7 @@ use watchkeeper::store::maintenances::filter::MaintenanceFilter;
 use watchkeeper::store::maintenances::series::{self, links, occurrences};
 use watchkeeper::store::maintenances::{self, effect};
 use watchkeeper::timetable::maintenance_series::SeriesPlanner;
-use watchkeeper::timetable::maintenances::TransitionExecutor;
+use watchkeeper::timetable::maintenances::MaintenanceExecutor;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -53,7 +53,7 @@ fn recurring(organisation: i64, rule: &str) -> MaintenanceSeries {
             start: false,
             complete: true,
         },
-        next_check_at: at(BEGIN),
+        next_planning_at: at(BEGIN),
         created_by: None,
         created_at: at(BEGIN),
         updated_at: at(BEGIN),
@@ -69,7 +69,7 @@ async fn stored(store: &Store, new: MaintenanceSeries, services: &[ServiceKey]) 
 }
 
 /// A process that plans by this clock, which it trusts.
-fn planner(of: &TransitionExecutor, clock: &Clock) -> SeriesPlanner {
+fn planner(of: &MaintenanceExecutor, clock: &Clock) -> SeriesPlanner {
     let guard = Arc::new(ClockGuard::new(clock.clone(), None));
     SeriesPlanner { router: of.router.clone(), guard }
 }

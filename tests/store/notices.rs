@@ -3,7 +3,7 @@
 use rstest::rstest;
 use watchkeeper::lifecycle;
 use watchkeeper::model::incident::Severity;
-use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
+use watchkeeper::model::notice::{NoticeCondition, NoticeSubject, NoticeText};
 use watchkeeper::model::notification::NotificationEvent;
 use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::notices::find_lasting;
@@ -21,18 +21,18 @@ async fn lowering_a_notice_sends_no_message(#[values(Backend::Sqlite, Backend::P
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
-    let source = NoticeSource {
+    let subject = NoticeSubject {
         organisation: owner.key,
         event: NotificationEvent::MonitorTrouble,
         name: "history".to_owned(),
     };
     let trouble = |severity, title: &str| {
         let words = NoticeText { title: title.into(), text: "Very.".into() };
-        NoticeCondition { source: source.clone(), severity, words, service: None }
+        NoticeCondition { subject: subject.clone(), severity, words, service: None }
     };
     let transaction = store.main.begin().await.unwrap();
     lifecycle::notices::lower(&transaction, &trouble(Severity::Minor, "None yet")).await.unwrap();
-    assert_eq!(find_lasting(&transaction, &source).await.unwrap(), None);
+    assert_eq!(find_lasting(&transaction, &subject).await.unwrap(), None);
     lifecycle::notices::raise(&transaction, &trouble(Severity::Major, "Bad"), at(100)).await.unwrap();
     for (severity, title, expected) in [
         (Severity::Critical, "Worse", (Severity::Major, "Bad")),
@@ -40,7 +40,7 @@ async fn lowering_a_notice_sends_no_message(#[values(Backend::Sqlite, Backend::P
         (Severity::Minor, "Better", (Severity::Minor, "Better")),
     ] {
         lifecycle::notices::lower(&transaction, &trouble(severity, title)).await.unwrap();
-        let lasting = find_lasting(&transaction, &source).await.unwrap().unwrap();
+        let lasting = find_lasting(&transaction, &subject).await.unwrap().unwrap();
         assert_eq!(lasting.trouble, trouble(expected.0, expected.1), "{title}");
         assert_eq!((lasting.began_at, lasting.ended_at), (at(100), None), "{title}");
     }

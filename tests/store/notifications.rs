@@ -8,7 +8,7 @@ use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::incident::{IncidentStatus, IncidentTimelineEntry, Severity, WholeIncident};
-use watchkeeper::model::notice::{NoticeCondition, NoticeSource, NoticeText};
+use watchkeeper::model::notice::{NoticeCondition, NoticeSubject, NoticeText};
 use watchkeeper::model::notification::delivery::{
     Delivery, DeliveryAttempt, DeliveryOutcome, DeliveryStatus,
 };
@@ -269,7 +269,7 @@ async fn a_deleted_channel_keeps_the_attempts_of_others(
     told(&store, &owner, 1).await;
     let under_way = waiting(&store, at(1_000)).await;
     let transaction = store.main.begin().await.unwrap();
-    notification_channels::delete_with_deliveries(&transaction, gone.key).await.unwrap();
+    notification_channels::delete(&transaction, gone.key).await.unwrap();
     transaction.commit().await.unwrap();
     let ended: Vec<TryRecord> =
         under_way.iter().map(|delivery| ended(delivery, DeliveryOutcome::Delivered, None)).collect();
@@ -291,14 +291,14 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
     stored_channel(&store, &owner).await;
-    let source = NoticeSource {
+    let subject = NoticeSubject {
         organisation: owner.key,
         event: NotificationEvent::MonitorTrouble,
         name: "history".to_owned(),
     };
     let words = NoticeText { title: "It is bad".into(), text: "Very.".into() };
     let trouble = NoticeCondition {
-        source: source.clone(),
+        subject: subject.clone(),
         severity: Severity::Major,
         words: words.clone(),
         service: None,
@@ -315,7 +315,7 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     }
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 0);
-    assert!(lifecycle::notices::settle(&transaction, &source, words, at(400)).await.unwrap());
+    assert!(lifecycle::notices::settle(&transaction, &subject, words, at(400)).await.unwrap());
     assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 2);
     transaction.commit().await.unwrap();
     let left = waiting(&store, at(1_000)).await;

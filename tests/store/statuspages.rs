@@ -12,7 +12,7 @@ use watchkeeper::model::statuspage::Statuspage;
 use watchkeeper::model::translated_text::TranslatedText;
 use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::statuspages::{page_extras, slugs};
-use watchkeeper::store::{components, page_facts, statuspages, synced_groups};
+use watchkeeper::store::{component_inputs, components, statuspages, synced_groups};
 use watchkeeper_entities::{service_tag, tag};
 
 use crate::support::Backend;
@@ -165,7 +165,7 @@ async fn a_group_follows_its_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
     assert_eq!((all.len(), child.service, child.parent), (2, Some(one.key), Some(group.key)));
     assert!(child.is_sync_managed);
     assert_eq!(components::sync_tags(reader, Visibility::whole(owner.key), page.key).await.unwrap().len(), 1);
-    let facts = page_facts::gather(reader, Visibility::whole(owner.key), page.key).await.unwrap();
+    let facts = component_inputs::gather(reader, Visibility::whole(owner.key), page.key).await.unwrap();
     let shown: Vec<_> = facts.services.iter().map(|service| service.key).collect();
     assert_eq!(shown, [one.key]);
     assert_eq!(

@@ -28,7 +28,7 @@ use watchkeeper::service_router::ServiceRouter;
 use watchkeeper::store::heartbeats::{self, SealedPingSecret};
 use watchkeeper::store::maintenances::{self, due, timeline};
 use watchkeeper::supervise::Supervisor;
-use watchkeeper::timetable::maintenances::TransitionExecutor;
+use watchkeeper::timetable::maintenances::MaintenanceExecutor;
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -61,7 +61,7 @@ impl Handler<RecordBatch> for Deaf {
 }
 
 /// A process with this store and this clock.
-pub(crate) fn transitions(store: &Store, clock: &Clock) -> TransitionExecutor {
+pub(crate) fn transitions(store: &Store, clock: &Clock) -> MaintenanceExecutor {
     let here =
         Location { code: code("here"), name: "here".into(), place: String::new(), country_code: "ZZ".into() };
     let roster = Arc::new(LocationRegistry::new(vec![here]));
@@ -77,7 +77,7 @@ pub(crate) fn transitions(store: &Store, clock: &Clock) -> TransitionExecutor {
     let compiler =
         DefinitionCompiler { sealer: SecretSealer::new(&[0; 32]), roster, limits: EngineLimits::default() };
     let router = ServiceRouter::alone((*store).clone(), engine, compiler);
-    TransitionExecutor { router, clock: clock.clone() }
+    MaintenanceExecutor { router, clock: clock.clone() }
 }
 
 async fn now_stored(store: &Store, of: &Maintenance) -> Maintenance {

@@ -189,8 +189,8 @@ fn a_query_that_reads_services_with_their_configurations_is_found() {
             ("src/store/unreachable_services.rs", "incident_service::Entity::find().all(main)", true),
             ("src/store/heartbeats.rs", "service::Entity::find_by_id(key)\n.select_only()", true),
             ("src/store/heartbeats.rs", "service::Entity::find_by_id(key).one(main)", false),
-            ("src/store/page_facts.rs", "service::Entity::find().filter(shown).all(main)", false),
-            ("src/store/page_facts.rs", &far, false),
+            ("src/store/component_inputs.rs", "service::Entity::find().filter(shown).all(main)", false),
+            ("src/store/component_inputs.rs", &far, false),
             ("src/store/incidents/links.rs", "links.select_also(service::Entity)", false),
         ],
     );

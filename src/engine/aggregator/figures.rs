@@ -136,14 +136,14 @@ impl ShardFigures {
         }
     }
 
-    /// Adds a finished check that is recorded already.
+    /// Adds a finished check that was already recorded.
     pub fn note_result(&self, record: &CheckRecord, measured_until: Option<Timestamp>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
         state.live(record.service, now).take_result(record, measured_until);
     }
 
-    /// Adds a finished check that is recorded already and arrived late: it changes figures of the past only.
+    /// Adds a finished check that was already recorded and arrived late: it changes figures of the past only.
     pub fn note_late_result(&self, record: &CheckRecord) {
         let mut state = self.lock();
         let now = self.now(&mut state);

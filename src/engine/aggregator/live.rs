@@ -214,7 +214,7 @@ impl LiveServiceState {
         self.interim = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
     }
 
-    /// Marks the past figures for recomputation. The old figures are shown until then.
+    /// Requests that the figures of the past are computed again; until that is done the old ones are shown.
     pub(super) fn past_changed(&mut self, now: Timestamp) {
         self.close_stretch(now);
         self.since = now;

@@ -28,7 +28,7 @@ impl Fleet {
         // Starts at 1: 0 means that no question was asked.
         self.tick = self.tick.wrapping_add(1).max(1);
         for member in self.services.of_slice(self.tick) {
-            let beat = Arc::clone(&member.life).ask(self.tick, self.state.take_fault());
+            let beat = Arc::clone(&member.life).ask(self.tick, self.actor_counters.take_fault());
             #[expect(
                 clippy::disallowed_methods,
                 reason = "one question is open at a time, also to a full mailbox"

@@ -68,7 +68,7 @@ impl RegisteredLocation {
         }
     }
 
-    /// Logs each transition once; the loss of all reference targets is logged already.
+    /// Logs each transition once; the loss of all reference targets is already logged.
     fn apply_transition(&self, change: ImpairmentChange, blindness: Option<LocationBlindness>) {
         let location = self.location.code.as_str();
         match (change, blindness) {
@@ -85,7 +85,7 @@ impl RegisteredLocation {
                 }
             }
             _ if self.recent_attempts.set_logged(false) => {
-                tracing::info!(location, "location online again: checks can run");
+                tracing::info!(location, "location no longer impaired: checks can run");
             }
             _ => {}
         }

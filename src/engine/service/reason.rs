@@ -61,7 +61,7 @@ mod tests {
     use crate::clock::Timestamp;
     use crate::model::check::{ErrorCode, Measurement, PhaseTimings};
     use crate::model::history::{ChangeCause, MeasuredStatus};
-    use crate::model::status_line::MeasuredStatusChange;
+    use crate::model::status_timeline::MeasuredStatusChange;
     use crate::model::watch::{CheckAttempt, FinishedCheck};
 
     fn failed() -> WatchEffect {

@@ -5,8 +5,8 @@ use crate::engine::definition::WatchDefinition;
 use crate::model::heartbeat::Heartbeat;
 use crate::model::history::ChangeCause;
 use crate::model::listening_gap::ListeningGap;
-use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
 use crate::model::status_rules::FlappingRule;
+use crate::model::status_timeline::{CurrentStatus, MeasuredStatusChange};
 use crate::model::status_tracker::StatusTracker;
 use crate::model::verdict::Verdict;
 use crate::model::watch::{WatchEffect, WatchMemory, WatchState};
@@ -42,8 +42,8 @@ impl WatchMachine {
             }
             (None, None) => {
                 // Earlier measurements are no longer valid.
-                let line = StatusTimeline::new(memory.status, memory.status_since);
-                let mut tracker = StatusTracker::new(line, memory.flapping, FlappingRule::default());
+                let current = CurrentStatus::new(memory.status, memory.status_since);
+                let mut tracker = StatusTracker::new(current, memory.flapping, FlappingRule::default());
                 (Self::Idle, tracker.end(ChangeCause::Paused, now).map(WatchEffect::Change).collect())
             }
         }

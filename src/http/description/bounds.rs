@@ -1,4 +1,4 @@
-//! Checks the table of docs/limits.md (how much each request may add, and how more is refused) against the route table
+//! Checks the table of docs/limits.md (how much each request may add, and the response beyond it) against the route table
 //! and the constants of the code.
 
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ fn bound(
 
 const BY_PLAN: &str = "402";
 const FIELD: &str = "422 on the field";
-const NOTHING: &str = "it adds nothing";
+const NOTHING: &str = "creates no resource";
 
 fn table() -> Vec<DocumentedLimit> {
     [of_services(), of_incidents(), of_channels(), of_people(), of_pages()].into_iter().flatten().collect()
@@ -73,7 +73,7 @@ fn of_services() -> Vec<DocumentedLimit> {
                 "nothing is stored; 500000 results of 31 days, {} days of a schedule",
                 oncall::schedule::DAYS_MAX
             ),
-            "429 while two simulations run; 422",
+            "429 while one simulation of the organisation runs, or two in the process; 422",
         ),
         bound(
             &["POST /v1/tags", "POST /v1/tags/ensure", "PATCH /v1/tags/{id}"],
@@ -144,7 +144,7 @@ fn of_channels() -> Vec<DocumentedLimit> {
         bound(&["POST /v1/notification-channels/{id}/test"], NOTHING, "one message each; the rate limit"),
         bound(
             &["POST /v1/notifications/redeliver", "POST /v1/notifications/{id}/redeliver"],
-            "nothing is added: messages are kept for 30 days",
+            "no new messages; messages are kept for 30 days",
             "404, 409",
         ),
         bound(&["POST /v1/sla-targets", "PATCH /v1/sla-targets/{id}"], "`sla_targets` of the plan", BY_PLAN),

@@ -88,7 +88,7 @@ pub struct GateRules {
     pub cors: CorsPolicy,
     /// The limits of a body.
     pub body_limits: BodyLimits,
-    /// Known input of operations, for strict requests.
+    /// Finds the parameters and members that an operation knows; a strict request with any other is refused.
     pub known_input: FindKnownInput,
 }
 

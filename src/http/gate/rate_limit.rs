@@ -119,17 +119,17 @@ struct RateWindowTable<K> {
 struct RateWindow {
     started_at: Timestamp,
     used: u32,
-    spare: SpareLookUps,
+    spare: OverLimitLookUps,
 }
 
-/// Lookups in the current second of a full window.
+/// Lookups of tokens that an address may make in the current second although its window is full.
 #[derive(Clone, Copy, Debug)]
-struct SpareLookUps {
+struct OverLimitLookUps {
     since: Timestamp,
     used: u32,
 }
 
-impl SpareLookUps {
+impl OverLimitLookUps {
     fn take(&mut self, now: Timestamp) -> bool {
         if !(0..SECOND_MS).contains(&now.ms_since(self.since)) {
             *self = Self { since: now, used: 0 };
@@ -141,7 +141,7 @@ impl SpareLookUps {
 
 impl RateWindow {
     const fn starting(now: Timestamp) -> Self {
-        Self { started_at: now, used: 0, spare: SpareLookUps { since: now, used: 0 } }
+        Self { started_at: now, used: 0, spare: OverLimitLookUps { since: now, used: 0 } }
     }
 
     /// Reverts a count, if it was made in this window.

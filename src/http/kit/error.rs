@@ -99,7 +99,7 @@ pub enum ApiError {
 /// A state that conflicts with the request (409).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateConflict {
-    /// The maintenance is in another state than the operation requires.
+    /// The operation is not possible in this state of the maintenance.
     #[error("The maintenance is '{status}'; this operation needs {}.", quoted(.needed))]
     Transition {
         /// Present state of the maintenance.

@@ -8,7 +8,7 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::ParameterStyle;
 use utoipa::openapi::{Components, ContentBuilder, Header, Ref, Response, ResponseBuilder};
 
-use crate::http::openapi::shape::{ApiSchema, integer, list_of, map_of, named, object, one_of, string, url};
+use crate::http::openapi::shape::{ApiSchema, enum_of, integer, list_of, map_of, named, object, string, url};
 
 /// Every refusal: status, name, meaning, schema, example, further headers.
 const REFUSALS: [Refusal; 13] = [
@@ -131,10 +131,10 @@ fn headers() -> [(&'static str, bool, ApiSchema, &'static str); 12] {
         (
             "Preference-Applied",
             false,
-            one_of(&["handling=strict"]),
+            enum_of(&["handling=strict"]),
             "Present when the request was handled strictly.",
         ),
-        ("WWW-Authenticate", true, one_of(&["Bearer"]), "How to authenticate."),
+        ("WWW-Authenticate", true, enum_of(&["Bearer"]), "How to authenticate."),
         ("Retry-After", true, integer().at_least(1), "Seconds after which trying again makes sense."),
         (
             "Retry-After-Or-Not",
@@ -148,7 +148,7 @@ fn headers() -> [(&'static str, bool, ApiSchema, &'static str); 12] {
         (
             "Idempotent-Replayed",
             false,
-            one_of(&["true"]),
+            enum_of(&["true"]),
             "Present when this repeats the answer to an earlier request with the same Idempotency-Key. Long answers are not stored: the repeated one shows the present resource, or only its id if it was deleted. The answer to a request that changes nothing is computed again; if that is no longer possible, `data` is empty and `message` explains it.",
         ),
     ]
@@ -159,7 +159,7 @@ fn schemas() -> Vec<(&'static str, ApiSchema)> {
     let request_id = || string().says("Equal to `X-Request-Id`.");
     let upsell = || {
         object()
-            .has("reason", one_of(&["feature", "limit"]))
+            .has("reason", enum_of(&["feature", "limit"]))
             .has("key", string().says("The feature or the limit."))
     };
     let number = || integer().at_least(0);

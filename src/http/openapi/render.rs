@@ -18,7 +18,7 @@ use crate::http::gate::route::{AccessRule, HttpVerb};
 use crate::http::kit::page::MAX_PER_PAGE;
 use crate::http::openapi::operation::{AnswerSpec, ApiOperation, BodySpec, QueryParameter};
 use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
-use crate::http::openapi::shape::{ApiSchema, id, integer, named, object, one_of, string, text};
+use crate::http::openapi::shape::{ApiSchema, enum_of, id, integer, named, object, string, text};
 
 /// Name of the security scheme.
 pub(in crate::http) const TOKEN: &str = "token";
@@ -47,7 +47,7 @@ pub(in crate::http) fn render(
         builder = builder.parameter(parameter);
     }
     if let Some(access) = access {
-        builder = builder.parameter(in_header("Prefer", one_of(&["handling=strict"]), PREFER_WORDS));
+        builder = builder.parameter(in_header("Prefer", enum_of(&["handling=strict"]), PREFER_WORDS));
         let permissions: Vec<_> = access.permissions().iter().map(|permission| permission.as_str()).collect();
         let alternatives = if access.is_one_enough() { 1 } else { permissions.len().max(1) };
         for some in permissions.chunks(alternatives) {
@@ -197,7 +197,7 @@ fn in_path(name: &str) -> Parameter {
             string().pattern(r"^[A-Za-z0-9_-]{43}\.ics$"),
             "The secret part of the address, with its extension.",
         ),
-        "kind" => (one_of(&["logo", "logo-dark", "favicon"]), "The kind of file."),
+        "kind" => (enum_of(&["logo", "logo-dark", "favicon"]), "The kind of file."),
         _ => (id(), "An id of 21 characters."),
     };
     let parameter =

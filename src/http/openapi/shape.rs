@@ -41,7 +41,7 @@ pub(in crate::http) fn anything() -> ApiSchema {
     ApiSchema(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
 }
 
-pub(in crate::http) fn one_of(words: &[&str]) -> ApiSchema {
+pub(in crate::http) fn enum_of(words: &[&str]) -> ApiSchema {
     let words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
     string().edit(|object| object.enum_values = Some(words))
 }
@@ -102,7 +102,7 @@ pub(in crate::http) fn named(name: &str) -> ApiSchema {
 }
 
 /// Exactly one of these shapes.
-pub(in crate::http) fn either(shapes: impl IntoIterator<Item = ApiSchema>) -> ApiSchema {
+pub(in crate::http) fn one_of(shapes: impl IntoIterator<Item = ApiSchema>) -> ApiSchema {
     let builder = shapes.into_iter().fold(OneOfBuilder::new(), |builder, shape| builder.item(shape.0));
     ApiSchema(RefOr::T(Schema::OneOf(builder.build())))
 }
@@ -165,7 +165,7 @@ pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = ApiSchema>) -> Ap
 pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> ApiSchema {
     let each = string().length(None, *length.end());
     let translations = map_of(each).edit(|object| object.min_properties = Some(1));
-    either([text_in(length), translations])
+    one_of([text_in(length), translations])
         .says("A text in the organisation's default language, or an object with one text per language.")
 }
 
@@ -235,15 +235,15 @@ impl ApiSchema {
                 or_null(&mut array.schema_type);
                 self
             }
-            RefOr::T(Schema::OneOf(either)) => {
-                either.items.push(Self::of(Type::Null).0);
+            RefOr::T(Schema::OneOf(one_of)) => {
+                one_of.items.push(Self::of(Type::Null).0);
                 self
             }
             RefOr::T(Schema::AnyOf(any_of)) => {
                 any_of.items.push(Self::of(Type::Null).0);
                 self
             }
-            _ => either([self, Self::of(Type::Null)]),
+            _ => one_of([self, Self::of(Type::Null)]),
         }
     }
 

@@ -4,19 +4,19 @@ use serde_json::json;
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation};
-use crate::http::openapi::shape::{always_true, list_of, object, one_of, string};
+use crate::http::openapi::shape::{always_true, enum_of, list_of, object, string};
 
 /// The operational endpoints without a token, and the document itself.
 pub(in crate::http) fn chapter() -> ApiChapter {
-    let database = || one_of(&["ok", "away"]);
+    let database = || enum_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());
-    let ready = object().has("status", one_of(&["ready", "not ready"])).has("databases", databases);
-    let ready = ready.may_have("engine", one_of(&["away"]).says("Only when it does not answer.")).may_have(
+    let ready = object().has("status", enum_of(&["ready", "not ready"])).has("databases", databases);
+    let ready = ready.may_have("engine", enum_of(&["away"]).says("Only when it does not answer.")).may_have(
         "warnings",
         list_of(string()).says("Only when there are problems that do not prevent the server from answering."),
     );
     let get = |path, id, summary| ApiOperation::new(HttpVerb::Get, path, id, summary);
-    let alive = object().has("status", one_of(&["ok"]));
+    let alive = object().has("status", enum_of(&["ok"]));
     let operations = vec![
         get("/healthz", "healthz", "Liveness check").answers(
             200,

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::http::kit::field::BodyField;
 use crate::http::kit::fields::BodyFields;
-use crate::http::openapi::shape::{ApiSchema, object, one_of, string};
+use crate::http::openapi::shape::{ApiSchema, enum_of, object, string};
 use crate::http::v1::weekly_hours::{HoursView, read_hours, read_zone, weekly_hours};
 use crate::model::incident::Severity;
 use crate::model::notification::quiet_hours::QuietHours;
@@ -78,7 +78,7 @@ pub(super) fn own_quiet_hours() -> ApiSchema {
     let words = "In these hours, in the contact's time zone, messages less severe than `except_from` are held until the hours end; null: none is held. A contact on duty is notified at any hour.";
     object()
         .has("hours", weekly_hours())
-        .may_have("except_from", one_of(Severity::WORDS).says("`critical` unless given."))
+        .may_have("except_from", enum_of(Severity::WORDS).says("`critical` unless given."))
         .nullable()
         .says(words)
 }
@@ -89,7 +89,7 @@ pub(super) fn quiet_hours() -> ApiSchema {
     object()
         .has("hours", weekly_hours())
         .has("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))
-        .may_have("except_from", one_of(Severity::WORDS).says("`critical` unless given."))
+        .may_have("except_from", enum_of(Severity::WORDS).says("`critical` unless given."))
         .nullable()
         .says(words)
 }

@@ -29,25 +29,25 @@ use crate::model::access::Permission as May;
 pub fn routes() -> Result<RouteTable<AppState>, RouteTableError> {
     let resources = [
         reference(),
-        of_services(),
-        of_history(),
-        of_tags(),
-        of_access_scopes(),
-        of_incidents(),
-        of_incident_policies(),
-        of_maintenances(),
-        of_maintenance_series(),
-        of_notifications(),
-        of_sla_targets(),
-        of_escalations(),
-        of_contacts(),
-        of_oncall_schedules(),
-        of_oncall_covers(),
-        of_events(),
-        of_statuspages(),
-        of_components(),
-        of_custom_domains(),
-        of_assets(),
+        service_routes(),
+        history_routes(),
+        tag_routes(),
+        access_scope_routes(),
+        incident_routes(),
+        incident_policy_routes(),
+        maintenance_routes(),
+        maintenance_series_routes(),
+        notification_routes(),
+        sla_target_routes(),
+        escalation_routes(),
+        contact_routes(),
+        oncall_schedule_routes(),
+        oncall_cover_routes(),
+        event_routes(),
+        statuspage_routes(),
+        component_routes(),
+        custom_domain_routes(),
+        asset_routes(),
     ];
     RouteTable::new(resources.into_iter().flatten())
 }
@@ -66,7 +66,7 @@ fn reference() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_services() -> Vec<ApiRoute<AppState>> {
+fn service_routes() -> Vec<ApiRoute<AppState>> {
     let cache = Arc::new(ServiceCache::default());
     let simulations = Arc::new(SimulationSlots::default());
     let view = AccessRule::needs(&[May::ServicesView]);
@@ -93,7 +93,7 @@ fn of_services() -> Vec<ApiRoute<AppState>> {
 }
 
 /// Routes that read the history, incidents and maintenances of a service.
-fn of_history() -> Vec<ApiRoute<AppState>> {
+fn history_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::ServicesView]);
     let incidents = AccessRule::needs(&[May::ServicesView, May::IncidentsView]);
     let maintenances = AccessRule::needs(&[May::ServicesView, May::MaintenancesView]);
@@ -112,7 +112,7 @@ fn of_history() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_tags() -> Vec<ApiRoute<AppState>> {
+fn tag_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::ServicesView]);
     let edit = AccessRule::needs(&[May::ServicesEdit]).for_whole_organisation();
     vec![
@@ -125,7 +125,7 @@ fn of_tags() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_access_scopes() -> Vec<ApiRoute<AppState>> {
+fn access_scope_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::AccessScopesView]).for_whole_organisation();
     let create = AccessRule::needs(&[May::AccessScopesCreate]).for_whole_organisation();
     let edit = AccessRule::needs(&[May::AccessScopesEdit]).for_whole_organisation();
@@ -139,7 +139,7 @@ fn of_access_scopes() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_incidents() -> Vec<ApiRoute<AppState>> {
+fn incident_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::IncidentsView]);
     let create = AccessRule::needs(&[May::IncidentsCreate]);
     let edit = AccessRule::needs(&[May::IncidentsEdit]);
@@ -158,7 +158,7 @@ fn of_incidents() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_incident_policies() -> Vec<ApiRoute<AppState>> {
+fn incident_policy_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::IncidentPoliciesView]).for_whole_organisation();
     let create = AccessRule::needs(&[May::IncidentPoliciesCreate]).for_whole_organisation();
     let edit = AccessRule::needs(&[May::IncidentPoliciesEdit]).for_whole_organisation();
@@ -172,7 +172,7 @@ fn of_incident_policies() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_escalations() -> Vec<ApiRoute<AppState>> {
+fn escalation_routes() -> Vec<ApiRoute<AppState>> {
     use escalation_policies as policies;
     let view = AccessRule::needs(&[May::EscalationPoliciesView]).for_whole_organisation();
     let create = AccessRule::needs(&[May::EscalationPoliciesCreate]).for_whole_organisation();
@@ -189,7 +189,7 @@ fn of_escalations() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_contacts() -> Vec<ApiRoute<AppState>> {
+fn contact_routes() -> Vec<ApiRoute<AppState>> {
     use contacts::calendar::{delete_contact_calendar, make_contact_calendar};
     let view = AccessRule::needs(&[May::ContactsView]).for_whole_organisation();
     let create = AccessRule::needs(&[May::ContactsCreate]).for_whole_organisation();
@@ -206,7 +206,7 @@ fn of_contacts() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_oncall_schedules() -> Vec<ApiRoute<AppState>> {
+fn oncall_schedule_routes() -> Vec<ApiRoute<AppState>> {
     use oncall::duty::{current, shifts};
     use oncall::schedules;
     let view = AccessRule::needs(&[May::OncallView]).for_whole_organisation();
@@ -225,7 +225,7 @@ fn of_oncall_schedules() -> Vec<ApiRoute<AppState>> {
 }
 
 /// Routes for changing duty without changing a schedule.
-fn of_oncall_covers() -> Vec<ApiRoute<AppState>> {
+fn oncall_cover_routes() -> Vec<ApiRoute<AppState>> {
     use oncall::{absences, cover_requests as requests, overrides};
     let view = AccessRule::needs(&[May::OncallView]).for_whole_organisation();
     let cover = AccessRule::needs(&[May::OncallCover]).for_whole_organisation();
@@ -261,7 +261,7 @@ fn of_oncall_covers() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_sla_targets() -> Vec<ApiRoute<AppState>> {
+fn sla_target_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::SlaTargetsView]);
     let create = AccessRule::needs(&[May::SlaTargetsCreate]).for_whole_organisation();
     let edit = AccessRule::needs(&[May::SlaTargetsEdit]).for_whole_organisation();
@@ -276,7 +276,7 @@ fn of_sla_targets() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_notifications() -> Vec<ApiRoute<AppState>> {
+fn notification_routes() -> Vec<ApiRoute<AppState>> {
     use notification_channels as channels;
     let view = AccessRule::needs(&[May::NotificationChannelsView]).for_whole_organisation();
     let create = AccessRule::needs(&[May::NotificationChannelsCreate]).for_whole_organisation();
@@ -301,7 +301,7 @@ fn of_notifications() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_maintenances() -> Vec<ApiRoute<AppState>> {
+fn maintenance_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::MaintenancesView]);
     let create = AccessRule::needs(&[May::MaintenancesCreate]);
     let edit = AccessRule::needs(&[May::MaintenancesEdit]);
@@ -319,7 +319,7 @@ fn of_maintenances() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_maintenance_series() -> Vec<ApiRoute<AppState>> {
+fn maintenance_series_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::MaintenancesView]).for_whole_organisation();
     let edit = AccessRule::needs(&[May::MaintenancesEdit]).for_whole_organisation();
     let delete = AccessRule::needs(&[May::MaintenancesDelete]).for_whole_organisation();
@@ -335,12 +335,12 @@ fn of_maintenance_series() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_events() -> Vec<ApiRoute<AppState>> {
+fn event_routes() -> Vec<ApiRoute<AppState>> {
     let listen = AccessRule::needs_one_of(events::ONE_OF);
     vec![ApiRoute::get("/v1/events", listen, events::stream_events)]
 }
 
-fn of_statuspages() -> Vec<ApiRoute<AppState>> {
+fn statuspage_routes() -> Vec<ApiRoute<AppState>> {
     let hasher = Arc::new(PasswordHasher::default());
     let view = AccessRule::needs(&[May::StatuspagesView]);
     let create = AccessRule::needs(&[May::StatuspagesCreate]).for_whole_organisation();
@@ -358,7 +358,7 @@ fn of_statuspages() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_components() -> Vec<ApiRoute<AppState>> {
+fn component_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::StatuspagesView]);
     let edit = AccessRule::needs(&[May::StatuspagesEdit]);
     vec![
@@ -370,7 +370,7 @@ fn of_components() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_custom_domains() -> Vec<ApiRoute<AppState>> {
+fn custom_domain_routes() -> Vec<ApiRoute<AppState>> {
     let cooldowns = Arc::new(VerificationCooldowns::default());
     let view = AccessRule::needs(&[May::StatuspagesView]).for_whole_organisation();
     let edit = AccessRule::needs(&[May::StatuspagesEdit]).for_whole_organisation();
@@ -387,7 +387,7 @@ fn of_custom_domains() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-fn of_assets() -> Vec<ApiRoute<AppState>> {
+fn asset_routes() -> Vec<ApiRoute<AppState>> {
     let decoder = Arc::new(ImageDecoder::default());
     let edit = AccessRule::needs(&[May::StatuspagesEdit]).for_whole_organisation();
     vec![

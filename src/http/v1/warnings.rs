@@ -57,7 +57,7 @@ async fn is_egress_undecided(state: &AppState) -> bool {
         && organisations::count(state.databases.main.reader()).await.is_ok_and(|count| count > 1)
 }
 
-/// Returns how many services are left out because their rows cannot be read.
+/// Returns the warning about services that are not checked because their rows cannot be read.
 fn unreadable_warning(services: usize) -> Option<String> {
     (services > 0).then(|| {
         format!("services that are not checked because their rows in the database cannot be read: {services}; the log names them")

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::http::kit::field::BodyField;
 use crate::http::kit::rule::FieldRule;
-use crate::http::openapi::shape::{ApiSchema, list_of, object, one_of, string};
+use crate::http::openapi::shape::{ApiSchema, enum_of, list_of, object, string};
 use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::{BusinessHours, ClockTime, DayOfWeek, ENTRIES_MAX, WeeklyHours};
 
@@ -81,7 +81,7 @@ impl HoursView {
 }
 
 fn days() -> ApiSchema {
-    list_of(one_of(DayOfWeek::WORDS)).items(1, DayOfWeek::ALL.len())
+    list_of(enum_of(DayOfWeek::WORDS)).items(1, DayOfWeek::ALL.len())
 }
 
 fn time() -> ApiSchema {

@@ -1,6 +1,6 @@
 //! The status of a component as visitors see it (contract 4.14.5): derived from facts, on every read.
 //!
-//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the `status` of the API the same
+//! [`statuses`] is a pure function of a page's components and of [`ComponentInputs`]. For the `status` of the API the same
 //! rules are followed as if everything were visible.
 
 #[cfg(test)]
@@ -69,9 +69,9 @@ impl From<ServiceStatus> for ComponentStatus {
     }
 }
 
-/// Everything but the measurements that decides about the components of a page.
+/// What decides the statuses of a page's components, apart from the measurements.
 #[derive(Clone, Debug, Default)]
-pub struct PageFacts {
+pub struct ComponentInputs {
     /// The services that components of the page show.
     pub services: Vec<ServiceOutline>,
     /// Those of them that a maintenance in progress covers.
@@ -102,7 +102,7 @@ pub struct DerivedStatus {
 #[must_use]
 pub fn statuses(
     components: &[Component],
-    facts: &PageFacts,
+    facts: &ComponentInputs,
     verdicts: &HashMap<ServiceKey, Verdict>,
 ) -> HashMap<ComponentKey, DerivedStatus> {
     let tree = ComponentTree::of(components);
@@ -151,7 +151,7 @@ impl PageServiceFacts {
 }
 
 /// The worst claim about each service in incidents that the page shows.
-fn claims(facts: &PageFacts, visible: &HashSet<ServiceKey>) -> HashMap<ServiceKey, ComponentStatus> {
+fn claims(facts: &ComponentInputs, visible: &HashSet<ServiceKey>) -> HashMap<ServiceKey, ComponentStatus> {
     let mut worst: HashMap<ServiceKey, ComponentStatus> = HashMap::new();
     let is_shown = |incident: &&OpenIncident| {
         incident.pages.shows(incident.affected.iter().any(|(service, _)| visible.contains(service)))

@@ -105,7 +105,7 @@ mod tests {
         ]
     }
 
-    /// Contract 4.14.3.
+    /// A parent comes before its children, siblings in their display order (contract 4.14.3).
     #[test]
     fn components_are_listed_depth_first() {
         let components = page();

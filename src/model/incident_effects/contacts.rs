@@ -108,8 +108,9 @@ pub(super) fn inform_of_end(
     effects
 }
 
-/// Writes for the contacts that a step notified of an incident that services joined it, or that it is more severe
-/// than in their last message, by the channels that get no message of their own about the change.
+/// Returns the messages to the contacts whom an escalation step has notified of this incident: that services have
+/// joined it, or that it is more severe than their last message said. A channel that is itself notified of the change
+/// gets no second message.
 pub(super) fn inform_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::model::contact::Contact;
 use crate::model::incident::Severity;
-use crate::model::lifecycle_effect::OutgoingMessage;
+use crate::model::lifecycle_effect::QueuedMessage;
 use crate::model::message_holds::contact_hold;
 use crate::model::notification::NotificationChannel;
 use crate::model::notification::delivery::{Delivery, DeliveryTarget};
@@ -40,7 +40,7 @@ impl<'a> PlannedMessage<'a> {
     }
 
     /// The message to write into the outbox now.
-    pub(super) fn outgoing(&self, message: NotificationMessage, now: Timestamp) -> OutgoingMessage {
+    pub(super) fn outgoing(&self, message: NotificationMessage, now: Timestamp) -> QueuedMessage {
         let contact = self.contact.map(|contact| contact.key);
         let target = DeliveryTarget {
             organisation: self.channel.organisation,
@@ -48,10 +48,7 @@ impl<'a> PlannedMessage<'a> {
             contact,
             hold: self.hold,
         };
-        OutgoingMessage {
-            delivery: Delivery::written(message, target, now),
-            line: self.channel.line(contact),
-        }
+        QueuedMessage { delivery: Delivery::written(message, target, now), line: self.channel.line(contact) }
     }
 }
 

@@ -51,7 +51,7 @@ impl Maintenance {
         wanted.map(|reminder| (reminder, self.schedule.start.plus_ms(-reminder.before_ms()))).collect()
     }
 
-    /// The reminders to plan now, of which these are planned already: none whose time has passed, unless it waits to
+    /// The reminders to plan now, of which these are already planned: none whose time has passed, unless it waits to
     /// be sent.
     #[must_use]
     pub fn reminders_to_plan(

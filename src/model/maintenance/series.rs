@@ -17,10 +17,10 @@ use crate::model::translated_text::TranslatedText;
 use crate::model::word_enum::words;
 
 /// The interval between two plannings of a series, in milliseconds.
-pub const CHECK_EVERY_MS: i64 = DAY_MS;
+pub const PLANNING_EVERY_MS: i64 = DAY_MS;
 /// The time ahead for which a planning creates maintenances, in milliseconds, so that thirty days are covered until
 /// the next one.
-const AHEAD_MS: i64 = 30 * DAY_MS + CHECK_EVERY_MS;
+const AHEAD_MS: i64 = 30 * DAY_MS + PLANNING_EVERY_MS;
 /// Maximum number of scheduled maintenances of a series at a time, whatever its rule.
 const WAITING_MAX: usize = 110;
 
@@ -61,8 +61,8 @@ pub struct MaintenanceSeries {
     pub auto_complete: bool,
     /// The moments at which subscribers are notified.
     pub notices: MaintenanceNotices,
-    /// The time of the next planning.
-    pub next_check_at: Timestamp,
+    /// The time at which its next maintenances are created.
+    pub next_planning_at: Timestamp,
     /// The token that created it.
     pub created_by: Option<AnnouncementAuthor>,
     /// Time of creation.
@@ -84,9 +84,9 @@ impl MaintenanceSeries {
 
     /// The series after a planning at `now` that found these windows.
     #[must_use]
-    pub fn mark_checked(self, now: Timestamp, wanted: &[Occurrence]) -> Self {
+    pub fn mark_planned(self, now: Timestamp, wanted: &[Occurrence]) -> Self {
         let status = if wanted.is_empty() { SeriesStatus::Ended } else { SeriesStatus::Active };
-        Self { status, next_check_at: now.plus_ms(CHECK_EVERY_MS), ..self }
+        Self { status, next_planning_at: now.plus_ms(PLANNING_EVERY_MS), ..self }
     }
 
     /// A new maintenance for this window.
@@ -164,7 +164,7 @@ pub(crate) mod tests {
                 start: true,
                 complete: true,
             },
-            next_check_at: at("2026-11-20T00:00:00Z"),
+            next_planning_at: at("2026-11-20T00:00:00Z"),
             created_by: None,
             created_at: at("2026-11-20T00:00:00Z"),
             updated_at: at("2026-11-20T00:00:00Z"),
@@ -194,8 +194,8 @@ pub(crate) mod tests {
             wanted.first().zip(wanted.last()).map(|(first, last)| (wanted.len(), day(first), day(last)));
         let expected = expected.map(|(count, first, last)| (count, first.to_owned(), last.to_owned()));
         assert_eq!(found, expected);
-        let after = series.mark_checked(at(now), &wanted);
+        let after = series.mark_planned(at(now), &wanted);
         assert_eq!(after.status, if expected.is_some() { SeriesStatus::Active } else { SeriesStatus::Ended });
-        assert_eq!(after.next_check_at, at(now).plus_ms(DAY_MS));
+        assert_eq!(after.next_planning_at, at(now).plus_ms(DAY_MS));
     }
 }

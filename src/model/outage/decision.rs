@@ -29,7 +29,7 @@ pub enum OutageDecision {
     /// Nothing before this time; `None`: nothing before the next change of the status or of the configuration.
     Wait(Option<Timestamp>),
     /// An incident of this severity is to be reported.
-    Notify(Severity),
+    Report(Severity),
 }
 
 impl Outage {
@@ -88,7 +88,7 @@ impl Outage {
         let not_before = self.held_until.max(Some(self.started_at(rules).plus_ms(patience_ms)));
         match not_before.filter(|at| now < *at) {
             Some(at) => OutageDecision::Wait(Some(counts_as_down.map_or(at, |down| at.min(down)))),
-            None => OutageDecision::Notify(severity),
+            None => OutageDecision::Report(severity),
         }
     }
 }
@@ -109,7 +109,7 @@ mod tests {
         Outage::begun(1, 5, kind, at(10_000))
     }
 
-    const NOTIFY: OutageDecision = OutageDecision::Notify(Severity::Major);
+    const NOTIFY: OutageDecision = OutageDecision::Report(Severity::Major);
 
     /// An outage that began at 10 s, seen at 20 s; a policy opens after the given number of seconds.
     #[rstest]
@@ -196,7 +196,7 @@ mod tests {
                     has_open_incident: is_open,
                 };
                 let judged = due.judged(Some(&rules), now);
-                let OutageDecision::Notify(_) = judged.decide(circumstances, now) else {
+                let OutageDecision::Report(_) = judged.decide(circumstances, now) else {
                     let OutageDecision::Wait(evaluate_at) = judged.decide(circumstances, now) else {
                         unreachable!()
                     };

@@ -65,7 +65,7 @@ fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
             let judged = due.judged(Some(rules), at(second));
             outage = Some(match judged.decide(circumstances, at(second)) {
                 OutageDecision::Wait(evaluate_at) => Outage { evaluate_at, ..due },
-                OutageDecision::Notify(severity) => {
+                OutageDecision::Report(severity) => {
                     let started_at = judged.started_at(rules).ms() / 1_000;
                     let report =
                         ImpactReport { second, kind: judged.kind, severity, started_at: Some(started_at) };

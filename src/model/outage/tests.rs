@@ -215,8 +215,8 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
     assert_eq!(outage.is_undecided(), since.is_some() || outage.is_unreported());
 }
 
-/// An incident that has recovered because no policy wants an unstable service in it must not end while the service
-/// may be down.
+/// A flapping service was taken as recovered because its policy ignores flapping. If it then goes down, the recovery is
+/// undone.
 #[test]
 fn a_recovery_while_flapping_is_undone_when_the_service_goes_down() {
     let at = Timestamp::from_ms;

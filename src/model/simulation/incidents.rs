@@ -123,7 +123,7 @@ impl SimulationProgress<'_> {
             OutageDecision::Wait(evaluate_at) => {
                 Outage { evaluate_at: evaluate_at.max(held_back_until), ..outage }
             }
-            OutageDecision::Notify(severity) => {
+            OutageDecision::Report(severity) => {
                 let started_at = self.case.rules.map_or(judged.began_at, |rules| judged.started_at(rules));
                 let opened_at = self.now;
                 let new = HypotheticalIncident { severity, started_at, opened_at, resolved_at: None };

@@ -10,7 +10,7 @@ use crate::model::service::ServiceKey;
 use crate::model::simulation::recorded_location::{
     RecordedAnswer, RecordedCadence, RecordedCheck, RecordedLocation, ReplayedCheck,
 };
-use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::{CheckAttempt, WatchEffect, WatchMemory, WatchPlan, WatchState};

@@ -1,4 +1,4 @@
-//! The consensus of all locations on one service: their votes, the verdict, and the resulting status line.
+//! The consensus of all locations on one service: their votes, the verdict, and the resulting status timeline.
 //!
 //! It is independent of schedules: results come from any location, and the clock alone can only age them. It holds
 //! the rules of confirmation by the other locations, of suspects, of no-data periods, and of how an outage ends
@@ -8,8 +8,8 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::quorum::majority;
-use crate::model::status_line::MeasuredStatusChange;
 use crate::model::status_rules::StatusRules;
+use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::status_tracker::StatusTracker;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::effect::{LocationOpinion, WatchEffect};
@@ -76,12 +76,12 @@ impl Consensus {
         source: MemorySource,
         now: Timestamp,
     ) -> (Self, Vec<WatchEffect>) {
-        let ResumedMemory { votes, absent, line, changes, flapping, recovery } = resumed;
+        let ResumedMemory { votes, absent, current, changes, flapping, recovery } = resumed;
         let known = votes.iter().map(|(_, vote)| vote.checked_at);
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
             location_states: vec![LocationVoteState::default(); plan.locations.len()].into(),
-            tracker: StatusTracker::new(line, flapping, plan.rules.flapping),
+            tracker: StatusTracker::new(current, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
             // Locations that are not known yet may have made checks meanwhile.
             was_interrupted: source == MemorySource::EndedProcess
@@ -219,14 +219,14 @@ impl Consensus {
             .iter()
             .enumerate()
             .filter_map(|(slot, state)| state.vote.map(|vote| (slot, vote)));
-        let line = self.tracker.line();
+        let current = self.tracker.current();
         let outage_tracker = self.outage_tracker.as_ref().filter(|_| self.verdict == Verdict::Down);
         WatchMemory {
             last_checked_at: None,
             votes: votes.collect(),
             absent: self.absent.to_vec(),
-            status: line.status(),
-            status_since: line.since(),
+            status: current.status(),
+            status_since: current.since(),
             flapping: self.tracker.flapping(),
             recovery: outage_tracker.map(|outage_tracker| outage_tracker.recovery),
             source: MemorySource::SameProcess,

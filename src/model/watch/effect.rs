@@ -2,7 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::model::check::Measurement;
-use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_timeline::MeasuredStatusChange;
 
 /// An act of the watch that the actor around it carries out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::model::flapping::FlappingState;
 use crate::model::history::MeasuredStatus;
 use crate::model::location::LocationCode;
-use crate::model::status_line::{MeasuredStatusChange, StatusTimeline};
+use crate::model::status_timeline::{CurrentStatus, MeasuredStatusChange};
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::RecoveryProgress;
@@ -59,8 +59,8 @@ pub(in crate::model) struct ResumedMemory {
     pub(in crate::model) votes: Vec<(usize, LocationVote)>,
     /// The same of locations that are not known yet.
     pub(in crate::model) absent: Vec<AbsentVote>,
-    /// The status line that continues.
-    pub(in crate::model) line: StatusTimeline,
+    /// The status timeline that continues.
+    pub(in crate::model) current: CurrentStatus,
     /// The changes with which it continues.
     pub(in crate::model) changes: Vec<MeasuredStatusChange>,
     /// Its recent transitions, and whether it flaps.
@@ -121,16 +121,16 @@ impl WatchMemory {
     pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> ResumedMemory {
         let recovery = plan.and_then(|plan| self.recovery(plan, now));
         let newest = self.all_votes().map(|vote| vote.checked_at).max();
-        let mut line = StatusTimeline::new(self.status, self.status_since);
+        let mut current = CurrentStatus::new(self.status, self.status_since);
         let changes = match self.status_since.filter(|since| is_future(*since, now)) {
-            Some(since) => line.set_back(newest.map_or(since, |newest| newest.max(since)), now),
+            Some(since) => current.set_back(newest.map_or(since, |newest| newest.max(since)), now),
             None => Vec::new(),
         };
         let Self { mut votes, mut absent, flapping, .. } = self;
         votes.retain(|(_, vote)| !is_future(vote.checked_at, now));
         absent.retain(|absent| !is_future(absent.vote.checked_at, now));
         let flapping = flapping.until(now.plus_ms(STEP_MS));
-        ResumedMemory { votes, absent, line, changes, flapping, recovery }
+        ResumedMemory { votes, absent, current, changes, flapping, recovery }
     }
 }
 

@@ -18,7 +18,7 @@ mod tests;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::CheckOutcome;
 use crate::model::history::ChangeCause;
-use crate::model::status_line::MeasuredStatusChange;
+use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::arrivals::ResultArrivals;
 use crate::model::watch::consensus::FAST_RECHECK_INTERVALS;
@@ -49,10 +49,10 @@ pub struct WatchState {
     /// Of each location in the plan; empty where none keeps its own schedule.
     arrivals: Box<[ResultArrivals]>,
     consensus: Consensus,
-    /// Next time of a judgement. Where locations keep their schedules, or none is known yet, nothing else wakes the
-    /// watch when they fall silent.
+    /// Next time of a judgement. Where locations keep their own schedules, or no location is known yet, nothing
+    /// else wakes the watch when they fall silent.
     next_judgement: Option<Timestamp>,
-    /// The end of the fast rechecks that was last sent to them.
+    /// The end of the fast rechecks that was last sent to the locations that keep their own schedule.
     announced_fast_until: Timestamp,
     /// Start of the last fast rechecks.
     fast_since: Timestamp,
@@ -175,7 +175,7 @@ impl WatchState {
             return effects;
         };
         match round.finish(&self.plan, attempt, outcome, now) {
-            AttemptEnd::TriesAgain(status) => {
+            AttemptEnd::Retry(status) => {
                 if self.consensus.note_bad_attempt(slot, status, checked_at) {
                     self.ask_others_here(slot, checked_at, now);
                 }
@@ -211,7 +211,7 @@ impl WatchState {
         }
     }
 
-    /// Takes in a result of a location that keeps its own schedule. It is recorded already. A result that is late, or
+    /// Takes in a result of a location that keeps its own schedule. It is already recorded. A result that is late, or
     /// older than one that came before, changes neither the verdict nor the status.
     pub fn take_remote_result(&mut self, slot: usize, vote: LocationVote, now: Timestamp) -> ArrivalOutcome {
         let LocationVote { checked_at, .. } = vote;

@@ -55,7 +55,7 @@ pub struct AttemptStart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
     /// It had this bad status, and another attempt decides.
-    TriesAgain(CheckStatus),
+    Retry(CheckStatus),
     /// Trouble of the location itself: it does not count for the target.
     Unmeasured,
     /// The check is finished with this result.
@@ -124,7 +124,8 @@ impl CheckRound {
         self.running
     }
 
-    /// Takes in the outcome of an attempt. Unless it retries, [`Self::plan_next`] follows.
+    /// Takes in the outcome of an attempt. This decides whether it is retried: if it is not up and the plan has attempts
+    /// left. Otherwise [`Self::plan_next`] follows.
     pub fn finish(
         &mut self,
         plan: &WatchPlan,
@@ -140,7 +141,7 @@ impl CheckRound {
         if measurement.status != CheckStatus::Up && attempt.attempt < plan.attempts {
             let at = now.plus_ms(plan.backoff_after_ms(attempt.attempt));
             self.next = NextAttempt { at, scheduled_at: attempt.scheduled_at, attempt: attempt.attempt + 1 };
-            return AttemptEnd::TriesAgain(measurement.status);
+            return AttemptEnd::Retry(measurement.status);
         }
         AttemptEnd::Measured(measurement)
     }

@@ -50,7 +50,7 @@ pub(super) struct PlannedTry {
     pub(super) organisation: Option<Id>,
     /// The mailbox of the contact that receives the message.
     pub(super) recipient: Option<String>,
-    /// True if a later message about the same subject was delivered already.
+    /// True if a later message about the same subject was already delivered.
     pub(super) is_overtaken: bool,
     pub(super) pass: TryPass,
 }

@@ -49,7 +49,7 @@ pub(super) struct RunningDeliveries<'a> {
 }
 
 impl<'a> RunningDeliveries<'a> {
-    /// Creates a round without running attempts.
+    /// Creates an empty collection: no attempt is running.
     pub(super) fn new(courier: &'a Courier) -> Self {
         Self {
             courier,

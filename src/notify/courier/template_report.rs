@@ -4,11 +4,11 @@
 use crate::lifecycle;
 use crate::model::notification::NotificationChannel;
 use crate::notify::courier::attempt::Courier;
-use crate::notify::template_notice::{template_source, template_trouble};
+use crate::notify::template_notice::{template_subject, template_trouble};
 use crate::store::{MainError, notices, organisations};
 
 impl Courier {
-    /// Opens the notice, unless it is open already. A failed write is repeated with the next message.
+    /// Opens the notice, unless it is already open. A failed write is repeated with the next message.
     pub(super) async fn report_template(&self, channel: &NotificationChannel, flaw: &str) {
         if let Err(error) = self.begin_template_notice(channel, flaw).await {
             tracing::warn!(
@@ -25,7 +25,7 @@ impl Courier {
         flaw: &str,
     ) -> Result<(), MainError> {
         let main = &self.databases.main;
-        if notices::is_open(main.reader(), &template_source(channel)).await? {
+        if notices::is_open(main.reader(), &template_subject(channel)).await? {
             return Ok(());
         }
         let Some(organisation) = organisations::get(main.reader(), channel.organisation).await? else {
@@ -34,7 +34,7 @@ impl Courier {
         let trouble = template_trouble(channel, &organisation, flaw);
         let transaction = main.begin().await?;
         if lifecycle::notices::raise(&transaction, &trouble, self.guard.now()).await? {
-            tracing::info!(event = %trouble.source.event, subject = trouble.source.name, "notice started");
+            tracing::info!(event = %trouble.subject.event, subject = trouble.subject.name, "notice started");
         }
         transaction.commit().await
     }

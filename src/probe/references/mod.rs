@@ -320,7 +320,7 @@ impl ImpairmentMonitor {
             ImpairmentChange::Recovered => {
                 self.recovered_ms.store(self.age_ms(Instant::now()).max(1), Ordering::Relaxed);
                 self.is_impaired.store(false, Ordering::Release);
-                tracing::info!(location, "location online again: a reference target answers");
+                tracing::info!(location, "location no longer impaired: a reference target answers");
             }
         }
     }

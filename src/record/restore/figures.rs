@@ -52,7 +52,7 @@ pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<
     services.sort_unstable_by_key(|service| (service.until, service.key));
     for at_once in services.chunk_by(|service, next| service.until == next.until) {
         let until = at_once[0].until;
-        tracing::info!(services = at_once.len(), %until, "rebuilding aggregated statistics");
+        tracing::info!(services = at_once.len(), %until, "recomputing the figures of the past");
         let span = TimeRange { from: window_start(until), to: until };
         let keys = at_once.iter().map(|service| service.key);
         let mut answered = AnsweredChecks::read(&databases.history, keys, span).await?;

@@ -18,7 +18,7 @@ use crate::model::flapping::{FlappingState, is_transition};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::model::service::ServiceKey;
-use crate::model::status_line::in_time_order;
+use crate::model::status_timeline::in_time_order;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
 

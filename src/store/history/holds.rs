@@ -64,7 +64,7 @@ pub async fn take(
         .on_conflict(replace)
         .exec_without_returning(&connection)
         .await?;
-    let taken = of(connection, partitions).await?;
+    let taken = lock_shared(connection, partitions).await?;
     let is_taken = |partition| taken.get(&partition).is_some_and(|known| known.fence == hold.fence);
     if partitions.iter().all(is_taken) {
         Ok(())
@@ -75,7 +75,7 @@ pub async fn take(
 
 /// Ends connections that are stalled in the middle of a `COPY`: they hold the lock of a node that is suspended or
 /// gone, and no time limit of PostgreSQL applies there.
-pub async fn end_stalled_copies(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
+pub async fn terminate_stalled_copy_statements(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         let text = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
@@ -94,7 +94,7 @@ pub async fn newest(connection: &dyn StoreConnection) -> Result<Option<FencingTo
 }
 
 /// Returns the present holds of these partitions, which may change at any time.
-pub async fn known(
+pub async fn read(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {
@@ -118,7 +118,7 @@ pub async fn limit_idling(transaction: &dyn StoreConnection) -> Result<(), Histo
 }
 
 /// Returns the holds of these partitions; none of them changes before the transaction ends.
-pub async fn of(
+pub async fn lock_shared(
     transaction: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {

@@ -68,7 +68,7 @@ async fn sealed_times(
             // Its results cannot be distinguished from others any more; losing new results is worse than storing them
             // twice.
             Err(error) if storage.is_lost(segment.id) => {
-                tracing::error!(segment = segment.id, %error, "history segment lost");
+                tracing::error!(segment = segment.id, %error, "segment is missing; late results of its time may be stored twice");
                 continue;
             }
             opened => opened?,
@@ -88,7 +88,7 @@ async fn sealed_times(
                     Err(error) => {
                         tracing::error!(
                             error = %sealed::damaged(&summary, &error),
-                            "block unreadable; skipping late results for its time"
+                            "block unreadable; late results from its period are dropped as already stored"
                         );
                         times.range(summary.first_at..=summary.last_at).copied().collect()
                     }

@@ -101,7 +101,7 @@ pub async fn publish(
 ///
 /// # Errors
 ///
-/// Also when the segment is not as it was read: it has a later batch, or is retired already.
+/// Also when the segment is not as it was read: it has a later batch, or is already retired.
 pub async fn retire(
     connection: &dyn StoreConnection,
     segment: &Segment,

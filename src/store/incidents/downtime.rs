@@ -17,7 +17,7 @@ const SERVICES_AT_ONCE: usize = 1_000;
 
 /// The time of an incident that counts as downtime of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CountedIncident {
+pub struct IncidentDowntime {
     /// Database key of the service.
     pub service: ServiceKey,
     /// The id of the incident.
@@ -27,13 +27,14 @@ pub struct CountedIncident {
     pub time: TimeRange,
 }
 
-/// The visible incidents that count as downtime of these services within a range, in the order of their starts.
-pub async fn counted(
+/// The downtime of these services within a range, by the visible incidents that count as such, in the order of their
+/// starts.
+pub async fn downtime_of(
     connection: &dyn StoreConnection,
     visibility: Visibility,
     services: &[ServiceKey],
     range: TimeRange,
-) -> Result<Vec<CountedIncident>, MainError> {
+) -> Result<Vec<IncidentDowntime>, MainError> {
     let mut counted = Vec::new();
     for services in services.chunks(SERVICES_AT_ONCE) {
         let filter = IncidentFilter {
@@ -53,7 +54,7 @@ pub async fn counted(
                 let to = service.recovered_at.map_or(end, |recovered| recovered.min(end));
                 let time = TimeRange { from: incident.affects_from(&service), to }.if_not_empty();
                 if let Some(time) = time.filter(|_| services.contains(&service.service)) {
-                    counted.push(CountedIncident { service: service.service, incident: incident.id, time });
+                    counted.push(IncidentDowntime { service: service.service, incident: incident.id, time });
                 }
             }
         }

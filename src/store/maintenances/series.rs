@@ -22,7 +22,7 @@ use crate::id::Id;
 use crate::model::announcement::AnnouncementAuthor;
 use crate::model::maintenance::MaintenanceNotices;
 use crate::model::maintenance::origin::SeriesKey;
-use crate::model::maintenance::series::{CHECK_EVERY_MS, MaintenanceSeries, SeriesStatus};
+use crate::model::maintenance::series::{MaintenanceSeries, PLANNING_EVERY_MS, SeriesStatus};
 use crate::model::recurrence::{Recurrence, WallWindow};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
@@ -115,7 +115,7 @@ pub async fn due(
     after: SeriesKey,
     limit: u64,
 ) -> Result<Vec<SeriesKey>, MainError> {
-    let furthest = now.plus_ms(2 * CHECK_EVERY_MS);
+    let furthest = now.plus_ms(2 * PLANNING_EVERY_MS);
     let moment =
         Condition::any().add(Column::NextLookAt.lte(now.ms())).add(Column::NextLookAt.gt(furthest.ms()));
     let keys = Entity::find()
@@ -190,7 +190,7 @@ fn to_row(series: &MaintenanceSeries) -> ActiveModel {
         notify_1h: Set(series.notices.hour_before),
         notify_start: Set(series.notices.start),
         notify_complete: Set(series.notices.complete),
-        next_look_at: Set(series.next_check_at.ms()),
+        next_look_at: Set(series.next_planning_at.ms()),
         created_by_id: Set(creator.map(|creator| creator.id.to_string())),
         created_by_name: Set(creator.map(|creator| creator.name.clone())),
         created_at: Set(series.created_at.ms()),
@@ -219,7 +219,7 @@ fn from_row(row: &Model) -> Result<MaintenanceSeries, MainError> {
             start: row.notify_start,
             complete: row.notify_complete,
         },
-        next_check_at: Timestamp::from_ms(row.next_look_at),
+        next_planning_at: Timestamp::from_ms(row.next_look_at),
         created_by: created_by(row)?,
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),

@@ -129,7 +129,7 @@ pub async fn held_beyond(connection: &dyn StoreConnection, until: Timestamp) -> 
     Ok(held.into_tuple().all(&connection).await?)
 }
 
-/// Sets this hold of messages; they have a day from its end on.
+/// Sets this hold of messages. A message that is not delivered is given up one day after the hold ends.
 pub async fn set_hold(
     connection: &dyn StoreConnection,
     deliveries: &[i64],

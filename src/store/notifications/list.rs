@@ -82,7 +82,7 @@ pub async fn find(
 
 /// The attempts of these messages, oldest first. One that has been stored since a message was read is left out, like
 /// its end.
-pub async fn tries(
+pub async fn attempts(
     connection: &dyn StoreConnection,
     deliveries: &[Delivery],
 ) -> Result<HashMap<i64, Vec<DeliveryAttempt>>, MainError> {

@@ -13,7 +13,7 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_effects::audience::WrittenMessage;
-use crate::model::lifecycle_effect::OutgoingMessage;
+use crate::model::lifecycle_effect::QueuedMessage;
 use crate::model::notification::NotificationEvent;
 use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::DeliveryHold;
@@ -26,8 +26,8 @@ use crate::store::notifications::{from_row, holds, to_row};
 const CHUNK: usize = 1_000;
 
 /// Stores a message. It is not due while an earlier one waits: about the same subject in its line, or a digest.
-pub async fn insert(connection: &dyn StoreConnection, outgoing: OutgoingMessage) -> Result<(), MainError> {
-    let OutgoingMessage { mut delivery, line } = outgoing;
+pub async fn insert(connection: &dyn StoreConnection, outgoing: QueuedMessage) -> Result<(), MainError> {
+    let QueuedMessage { mut delivery, line } = outgoing;
     let same = Column::Subject.eq(delivery.message.subject_id());
     // Two queries, each by an index of its own.
     let waits = one_waits(connection, delivery.channel, in_line(line).add(same)).await?

@@ -14,7 +14,7 @@ fn shown(shape: ApiSchema) -> Value {
 fn null_is_added_as_a_type_an_enum_value_or_an_alternative() {
     assert_eq!(shown(integer().nullable()), json!({"type": ["integer", "null"]}));
     let words = json!({"type": ["string", "null"], "enum": ["a", null]});
-    assert_eq!(shown(one_of(&["a"]).nullable()), words);
+    assert_eq!(shown(enum_of(&["a"]).nullable()), words);
     let list = json!({"type": ["array", "null"], "items": {"type": "string"}, "minItems": 1, "maxItems": 2});
     assert_eq!(shown(list_of(string()).items(1, 2).nullable()), list);
     let reference = json!({"oneOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]});

@@ -27,7 +27,7 @@ impl AccessScopeDraft {
     /// # Errors
     ///
     /// 422 with all invalid members.
-    pub(super) async fn create(
+    pub(super) async fn read_new(
         body: &Map<String, Value>,
         transaction: &Transaction,
         caller: &Caller,
@@ -44,7 +44,7 @@ impl AccessScopeDraft {
     /// # Errors
     ///
     /// 422 with all invalid members.
-    pub(super) async fn update(
+    pub(super) async fn read_changes(
         body: &Map<String, Value>,
         transaction: &Transaction,
         caller: &Caller,

@@ -46,7 +46,7 @@ pub(super) async fn create_access_scope(call: ApiCall<AppState>) -> Result<Commi
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let now = state.created_at();
-    let draft = AccessScopeDraft::create(&body, &write, &caller).await?;
+    let draft = AccessScopeDraft::read_new(&body, &write, &caller).await?;
     let (scope, tags) = draft.scope(caller.organisation.key, now);
     refuse_taken_name(&write, &scope).await?;
     let usage = access_scopes::count(&*write, caller.organisation.key);
@@ -64,7 +64,7 @@ pub(super) async fn update_access_scope(call: ApiCall<AppState>) -> Result<Commi
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, access_scopes::find).await?;
-    let draft = AccessScopeDraft::update(&body, &write, &caller).await?;
+    let draft = AccessScopeDraft::read_changes(&body, &write, &caller).await?;
     let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
     let Some((changed, tags)) = draft.apply_to(&stored, &tags, state.now()) else {
         let reply = ApiReply::data(shown_one(&*write, &stored).await?);

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::http::openapi::shape::{ApiSchema, anything, integer, list_of, one_of, string};
+use crate::http::openapi::shape::{ApiSchema, anything, enum_of, integer, list_of, string};
 use crate::notify::kinds::{self, ChannelDefinition, ChannelField};
 
 /// A kind of notification channel.
@@ -98,7 +98,7 @@ impl ChannelFieldView {
 }
 
 fn field_type() -> ApiSchema {
-    one_of(&["url", "string", "text", "list", "headers", "integer", "select"])
+    enum_of(&["url", "string", "text", "list", "headers", "integer", "select"])
 }
 
 fn strings() -> ApiSchema {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::http::openapi::shape::{
-    ApiSchema, always_true, anything, integer, list_of, map_of, named, one_of, string, view,
+    ApiSchema, always_true, anything, enum_of, integer, list_of, map_of, named, string, view,
 };
 use crate::http::v1::services::settings::check_config::default_of;
 use crate::http::v1::services::settings::form::{FormSetting, form_settings};
@@ -260,11 +260,11 @@ const fn condition_type_of(kind: ConditionKind) -> &'static str {
 }
 
 fn field_type() -> ApiSchema {
-    one_of(&["select", "key_value_array", "auth", "textarea", "boolean", "number"])
+    enum_of(&["select", "key_value_array", "auth", "textarea", "boolean", "number"])
 }
 
 fn condition_type() -> ApiSchema {
-    one_of(&["number", "string", "array", "json", "header"])
+    enum_of(&["number", "string", "array", "json", "header"])
 }
 
 fn interval() -> ApiSchema {

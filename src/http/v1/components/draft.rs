@@ -45,7 +45,7 @@ pub(super) struct ComponentParser<'a> {
 
 impl ComponentParser<'_> {
     /// The new component of a create request.
-    pub(super) fn create(
+    pub(super) fn read_new(
         &self,
         body: &Map<String, Value>,
         page: i64,
@@ -66,7 +66,7 @@ impl ComponentParser<'_> {
     }
 
     /// The stored component with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &Component,

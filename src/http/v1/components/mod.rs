@@ -65,7 +65,7 @@ pub(in crate::http) async fn create_component(call: ApiCall<AppState>) -> Result
     let stored = components::of_page(&*write, caller.visibility(), page.key).await?;
     let links = find_links(&write, &caller, &body).await?;
     let draft = ComponentParser { organisation: &caller.organisation, components: &stored, links };
-    let component = draft.create(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
+    let component = draft.read_new(&body, page.key, state.created_at()).map_err(ApiError::Fields)?;
     refuse_unseen(&caller, &component)?;
     let usage = components::count_made(&*write, page.key);
     take_slot(PlanQuota::Components, caller.limits.components, usage).await?;
@@ -93,7 +93,7 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
     let links = find_links(&write, &caller, &body).await?;
     refuse_group(&caller, before)?;
     let draft = ComponentParser { organisation: &caller.organisation, components: &stored, links };
-    let changed = draft.update(&body, before).map_err(ApiError::Fields)?;
+    let changed = draft.read_changes(&body, before).map_err(ApiError::Fields)?;
     refuse_unseen(&caller, &changed)?;
     if changed != *before {
         components::update(&*write, &changed).await?;

@@ -14,7 +14,7 @@ use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
 use crate::model::visibility::Visibility;
-use crate::store::{StoreConnection, components, page_facts};
+use crate::store::{StoreConnection, component_inputs, components};
 
 /// All components of one page with everything that they show.
 pub(in crate::http::v1) struct PageComponents {
@@ -33,7 +33,7 @@ impl PageComponents {
         page: &Statuspage,
     ) -> Result<Self, ApiError> {
         let components = components::of_page(connection, visibility, page.key).await?;
-        let facts = page_facts::gather(connection, visibility, page.key).await?;
+        let facts = component_inputs::gather(connection, visibility, page.key).await?;
         let addresses: Vec<_> = facts.services.iter().map(ServiceOutline::address).collect();
         let snapshots = state.live(&addresses).await?;
         let verdicts = facts.services.iter().zip(&snapshots);

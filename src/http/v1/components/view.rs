@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{
-    ApiSchema, id, integer, map_of, named, one_of, string, string_or_null, translations,
+    ApiSchema, enum_of, id, integer, map_of, named, string, string_or_null, translations,
 };
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
@@ -105,7 +105,7 @@ fn translations_or_null() -> ApiSchema {
 }
 
 fn status() -> ApiSchema {
-    one_of(&ComponentStatus::ALL.map(ComponentStatus::as_str))
+    enum_of(&ComponentStatus::ALL.map(ComponentStatus::as_str))
 }
 
 fn stored_status() -> ApiSchema {

@@ -30,7 +30,7 @@ pub(super) struct ContactParser<'a> {
 
 impl ContactParser<'_> {
     /// The new contact of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Contact, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<Contact, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
@@ -53,7 +53,11 @@ impl ContactParser<'_> {
     }
 
     /// The stored contact with the changes of an update request.
-    pub(super) fn update(&self, body: &Map<String, Value>, stored: &Contact) -> Result<Contact, FieldErrors> {
+    pub(super) fn read_changes(
+        &self,
+        body: &Map<String, Value>,
+        stored: &Contact,
+    ) -> Result<Contact, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));

@@ -47,7 +47,7 @@ pub(super) async fn create_contact(call: ApiCall<AppState>) -> Result<CommittedR
     let write = effect.begin_locked(&state.databases.main).await?;
     let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
     let draft = ContactParser { caller: &caller, channels, now: state.created_at() };
-    let contact = draft.create(&body).map_err(ApiError::Fields)?;
+    let contact = draft.read_new(&body).map_err(ApiError::Fields)?;
     let count = contacts::count(&*write, caller.organisation.key).await?;
     let usage = async { Ok::<_, ApiError>(count) };
     take_slot(PlanQuota::Contacts, caller.limits.contacts, usage).await?;
@@ -67,7 +67,7 @@ pub(super) async fn update_contact(call: ApiCall<AppState>) -> Result<CommittedR
     let stored = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
     let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
     let draft = ContactParser { caller: &caller, channels, now: state.now() };
-    let mut contact = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let mut contact = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if contact != stored {
         contact = Contact { updated_at: draft.now, ..contact };
         contacts::update(&*write, &contact).await?;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, id, one_of, string, string_or_null, text_in, timestamp_or_null,
+    ApiSchema, enum_of, id, string, string_or_null, text_in, timestamp_or_null,
 };
 use crate::id::Id;
 use crate::model::domain::{CustomDomain, DomainProblem, DomainStatus};
@@ -78,7 +78,7 @@ pub(super) fn hostname() -> ApiSchema {
 }
 
 fn status() -> ApiSchema {
-    one_of(&["pending_verification", "active", "failed"])
+    enum_of(&["pending_verification", "active", "failed"])
 }
 
 fn txt_record_value() -> ApiSchema {
@@ -86,9 +86,9 @@ fn txt_record_value() -> ApiSchema {
 }
 
 fn last_error_code() -> ApiSchema {
-    one_of(DomainProblem::WORDS).nullable()
+    enum_of(DomainProblem::WORDS).nullable()
 }
 
 fn certificate_status() -> ApiSchema {
-    one_of(&["none", "issuing", "active", "failed"])
+    enum_of(&["none", "issuing", "active", "failed"])
 }

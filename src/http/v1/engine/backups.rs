@@ -10,7 +10,7 @@ use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::{ApiError, StateConflict};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::openapi::shape::{ApiSchema, integer, one_of, string_or_null, timestamp_or_null};
+use crate::http::openapi::shape::{ApiSchema, enum_of, integer, string_or_null, timestamp_or_null};
 use crate::http::v1::state::AppState;
 
 const STATES: [&str; 3] = ["running", "complete", "failed"];
@@ -92,7 +92,7 @@ impl BackupView {
 }
 
 fn state() -> ApiSchema {
-    one_of(&STATES)
+    enum_of(&STATES)
 }
 
 fn bytes_or_null() -> ApiSchema {

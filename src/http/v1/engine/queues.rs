@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::engine::registry::{LocationRegistry, RegisteredLocation};
-use crate::http::openapi::shape::{ApiSchema, integer, one_of, string};
+use crate::http::openapi::shape::{ApiSchema, enum_of, integer, string};
 use crate::http::v1::figures::OperatorFigures;
 use crate::model::location::LocationStatus;
 
@@ -91,7 +91,7 @@ fn code() -> ApiSchema {
 }
 
 fn status() -> ApiSchema {
-    one_of(&LocationStatus::ALL.map(LocationStatus::as_str))
+    enum_of(&LocationStatus::ALL.map(LocationStatus::as_str))
 }
 
 fn lateness() -> ApiSchema {

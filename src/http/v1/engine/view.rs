@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{ApiSchema, one_of, timestamp, view};
+use crate::http::openapi::shape::{ApiSchema, enum_of, timestamp, view};
 use crate::http::v1::engine::ownership::OwnershipView;
 use crate::http::v1::engine::queues::QueuesView;
 use crate::supervise::{ActorKindState, OnDeath};
@@ -82,5 +82,5 @@ fn started_at() -> ApiSchema {
 }
 
 fn on_death() -> ApiSchema {
-    one_of(&[OnDeath::Restart, OnDeath::EndProcess].map(OnDeath::as_str))
+    enum_of(&[OnDeath::Restart, OnDeath::EndProcess].map(OnDeath::as_str))
 }

@@ -36,7 +36,7 @@ pub(super) struct EscalationPolicyParser<'a> {
 
 impl EscalationPolicyParser<'_> {
     /// The new policy of a create request. Its default position is the first, so that it takes effect.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<EscalationPolicy, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<EscalationPolicy, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
@@ -61,7 +61,7 @@ impl EscalationPolicyParser<'_> {
     }
 
     /// The stored policy with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &EscalationPolicy,

@@ -53,7 +53,7 @@ pub(super) async fn create_escalation_policy(call: ApiCall<AppState>) -> Result<
     let known = KnownRows::find(&body, &write, &caller).await?;
     let draft =
         EscalationPolicyParser { caller: &caller, known, count: to_count(count), now: state.created_at() };
-    let policy = draft.create(&body).map_err(ApiError::Fields)?;
+    let policy = draft.read_new(&body).map_err(ApiError::Fields)?;
     let usage = async { Ok::<_, ApiError>(count) };
     take_slot(PlanQuota::EscalationPolicies, caller.limits.escalation_policies, usage).await?;
     let policy = escalation_policies::insert(&*write, policy).await?;
@@ -70,7 +70,7 @@ pub(super) async fn update_escalation_policy(call: ApiCall<AppState>) -> Result<
     let count = escalation_policies::count(&*write, caller.organisation.key).await?;
     let known = KnownRows::find(&body, &write, &caller).await?;
     let draft = EscalationPolicyParser { caller: &caller, known, count: to_count(count), now: state.now() };
-    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored {
         return write.commit(ApiReply::data(to_json(&EscalationPolicyView::of(&stored)))).await;
     }

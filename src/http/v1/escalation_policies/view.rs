@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{ApiSchema, id, integer, list_of, object, one_of, text_in, timestamp};
+use crate::http::openapi::shape::{ApiSchema, enum_of, id, integer, list_of, object, text_in, timestamp};
 use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::escalation::{
@@ -96,12 +96,12 @@ pub(super) fn name() -> ApiSchema {
 }
 
 pub(super) fn min_severity() -> ApiSchema {
-    one_of(Severity::WORDS).says("The least severity of an incident that follows this policy.")
+    enum_of(Severity::WORDS).says("The least severity of an incident that follows this policy.")
 }
 
 pub(super) fn applies_to() -> ApiSchema {
     let words = "`selected`: only incidents that one of `incident_policy_ids` opened, or that affect a service of `tag_ids` or `service_ids`.";
-    one_of(&APPLIES_TO).says(words)
+    enum_of(&APPLIES_TO).says(words)
 }
 
 pub(super) fn incident_policy_ids() -> ApiSchema {

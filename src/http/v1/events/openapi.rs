@@ -2,7 +2,7 @@
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation};
-use crate::http::openapi::shape::{id, one_of, string, view};
+use crate::http::openapi::shape::{enum_of, id, string, view};
 use crate::http::v1::events::view::{
     IncidentEventView, MaintenanceEventView, ResetView, ResultView, StatusChangeEventView,
 };
@@ -29,7 +29,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     let about = "A live stream of status changes, results, incidents and maintenances.";
     let stream = ApiOperation::new(HttpVerb::Get, "/v1/events", "stream_events", "Stream events")
         .says(WORDS)
-        .asks_list("types", one_of(EventType::WORDS), "Only events of these types.")
+        .asks_list("types", enum_of(EventType::WORDS), "Only events of these types.")
         .asks("service_id", id(), "Only events that concern this service.")
         .asks("tag", string(), "Only events that concern a service with this tag: `key` or `key:value`.")
         .asks(

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::kit::view::to_text;
-use crate::http::openapi::shape::{ApiSchema, id, named, one_of, timestamp};
+use crate::http::openapi::shape::{ApiSchema, enum_of, id, named, timestamp};
 use crate::http::v1::history::view::CheckView;
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
@@ -109,16 +109,16 @@ pub(super) const TOO_OLD: &str = "too_old";
 pub(super) const TOO_MANY_RESULTS: &str = "too_many_results";
 
 fn status() -> ApiSchema {
-    one_of(MeasuredStatus::WORDS)
+    enum_of(MeasuredStatus::WORDS)
 }
 
 fn cause() -> ApiSchema {
-    one_of(ChangeCause::WORDS)
+    enum_of(ChangeCause::WORDS)
         .says("Cause of the change. With `flapping` and `settled` the status stays the same.")
 }
 
 fn act() -> ApiSchema {
-    one_of(&[EventAction::WORDS, &[LEFT]].concat()).says(
+    enum_of(&[EventAction::WORDS, &[LEFT]].concat()).says(
         "Only incidents are `resolved`. `left`: it still exists, but no longer matches the filters of the stream. What has left \
         the access scope of the token is `deleted`.",
     )
@@ -139,5 +139,5 @@ fn maintenance() -> ApiSchema {
 }
 
 fn reason() -> ApiSchema {
-    one_of(&[TOO_OLD, TOO_MANY_RESULTS])
+    enum_of(&[TOO_OLD, TOO_MANY_RESULTS])
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    ApiSchema, any_of, integer, list_of, named, object, one_of, string, text, url, view,
+    ApiSchema, any_of, enum_of, integer, list_of, named, object, string, text, url, view,
 };
 use crate::http::v1::history::view::{
     CheckView, MetricsView, ResponseTimeView, StatusChangeView, UptimeDayView,
@@ -32,7 +32,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
 }
 
 fn show_metrics() -> ApiOperation {
-    let body = enveloped(named("Metrics")).has("meta", object().has("range", one_of(&RANGES)));
+    let body = enveloped(named("Metrics")).has("meta", object().has("range", enum_of(&RANGES)));
     ApiOperation::new(
         HttpVerb::Get,
         "/v1/services/{id}/metrics",
@@ -45,7 +45,7 @@ fn show_metrics() -> ApiOperation {
 }
 
 fn list_response_times() -> ApiOperation {
-    let meta = object().has("range", one_of(&RANGES)).has("bucket_seconds", integer().at_least(1));
+    let meta = object().has("range", enum_of(&RANGES)).has("bucket_seconds", integer().at_least(1));
     let body = enveloped(list_of(named("ResponseTime"))).has("meta", meta);
     let shown = json!({
         "data": [{"timestamp": "2026-11-20T16:45:00.000Z", "avg_ms": 142.5, "min_ms": 88, "max_ms": 310,
@@ -85,7 +85,7 @@ fn list_uptime() -> ApiOperation {
 }
 
 fn list_checks() -> ApiOperation {
-    let statuses = list_of(one_of(&["up", "down", "degraded"]));
+    let statuses = list_of(enum_of(&["up", "down", "degraded"]));
     let rows = integer().range(1, 100).default_value(50);
     ApiOperation::new(
         HttpVerb::Get,
@@ -129,7 +129,7 @@ fn list_status_changes() -> ApiOperation {
 }
 
 fn range() -> ApiSchema {
-    one_of(&RANGES).default_value("24h")
+    enum_of(&RANGES).default_value("24h")
 }
 
 fn codes() -> ApiSchema {

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, duration_or_null, integer, number, one_of, percent_or_null, string, text, timestamp,
+    ApiSchema, duration_or_null, enum_of, integer, number, percent_or_null, string, text, timestamp,
 };
 use crate::http::v1::history::tenths_ms;
 use crate::model::check::{CheckStatus, Micros};
@@ -182,12 +182,12 @@ fn moment() -> ApiSchema {
 }
 
 fn measured_status() -> ApiSchema {
-    one_of(MeasuredStatus::WORDS)
+    enum_of(MeasuredStatus::WORDS)
         .says("`no_data`: no check was made; `unknown`: no result yet, or none recently.")
 }
 
 fn change_cause() -> ApiSchema {
-    one_of(ChangeCause::WORDS).says("Why it changed; clients must accept more.")
+    enum_of(ChangeCause::WORDS).says("Why it changed; clients must accept more.")
 }
 
 fn end_or_null() -> ApiSchema {
@@ -300,7 +300,7 @@ fn date() -> ApiSchema {
 }
 
 fn day_status() -> ApiSchema {
-    one_of(&["up", "degraded", "down", "no_data"])
+    enum_of(&["up", "degraded", "down", "no_data"])
 }
 
 fn day_percent() -> ApiSchema {
@@ -333,7 +333,7 @@ fn checked_at() -> ApiSchema {
 }
 
 fn check_status() -> ApiSchema {
-    one_of(&[CheckStatus::Up, CheckStatus::Down, CheckStatus::Degraded].map(CheckStatus::as_str))
+    enum_of(&[CheckStatus::Up, CheckStatus::Down, CheckStatus::Degraded].map(CheckStatus::as_str))
 }
 
 fn status_code() -> ApiSchema {

@@ -31,7 +31,7 @@ pub(super) struct IncidentPolicyParser {
 
 impl IncidentPolicyParser {
     /// The new policy of a create request. Its default position is the first, so that it takes effect.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<IncidentPolicy, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<IncidentPolicy, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
@@ -54,7 +54,7 @@ impl IncidentPolicyParser {
     }
 
     /// The stored policy with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &IncidentPolicy,

@@ -56,7 +56,7 @@ pub(super) async fn create_incident_policy(call: ApiCall<AppState>) -> Result<Co
         count: to_count(count),
         now: state.created_at(),
     };
-    let policy = draft.create(&body).map_err(ApiError::Fields)?;
+    let policy = draft.read_new(&body).map_err(ApiError::Fields)?;
     let usage = async { Ok::<_, ApiError>(count) };
     take_slot(PlanQuota::IncidentPolicies, caller.limits.incident_policies, usage).await?;
     let policy = incident_policies::insert(&*write, policy).await?;
@@ -79,7 +79,7 @@ pub(super) async fn update_incident_policy(call: ApiCall<AppState>) -> Result<Co
         count: to_count(count),
         now: state.now(),
     };
-    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if changed != stored {
         let changed = IncidentPolicy { updated_at: draft.now, ..changed };
         incident_policies::update(&*write, &stored, &changed).await?;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, id, integer, list_of, one_of, string_or_null, text_in, timestamp,
+    ApiSchema, enum_of, id, integer, list_of, string_or_null, text_in, timestamp,
 };
 use crate::id::Id;
 use crate::model::incident::Severity;
@@ -110,13 +110,13 @@ pub(super) fn resolve_after() -> ApiSchema {
 }
 
 pub(super) fn severity() -> ApiSchema {
-    one_of(Severity::WORDS).nullable().says("The severity of such an incident; null: there is none.")
+    enum_of(Severity::WORDS).nullable().says("The severity of such an incident; null: there is none.")
 }
 
 pub(super) fn group_by() -> ApiSchema {
     let words = "The failures that become one incident, if they come close together. Bodies may also use the former words \
         `tag` (`tags`) and `tag_or_parent` (`parent_or_tags`).";
-    one_of(GroupBy::WORDS).says(words)
+    enum_of(GroupBy::WORDS).says(words)
 }
 
 pub(super) fn group_by_tag_keys() -> ApiSchema {

@@ -125,7 +125,7 @@ pub(super) struct IncidentParser<'a> {
 
 impl IncidentParser<'_> {
     /// The new incident of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<WholeIncident, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<WholeIncident, FieldErrors> {
         let (errors, organisation) = (ErrorCollector::default(), &self.caller.organisation);
         let fields = BodyFields::new(body, "", &errors);
         let title = fields.required("title").and_then(|field| read_title(&field, organisation));
@@ -184,7 +184,7 @@ impl IncidentParser<'_> {
     }
 
     /// The stored incident with the changes of an update request. The caller has checked that its state allows them.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &WholeIncident,
@@ -266,7 +266,7 @@ impl IncidentParser<'_> {
 }
 
 /// Returns true if a change sets one of the open statuses, which a resolved incident does not accept (contract 4.10.3).
-pub(super) fn states_open(body: &Map<String, Value>) -> bool {
+pub(super) fn sets_open_status(body: &Map<String, Value>) -> bool {
     body.get("status").and_then(Value::as_str).is_some_and(|status| OPEN_STATUSES.contains(&status))
 }
 

@@ -23,7 +23,7 @@ use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, PageEnvelope, PageRequest};
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::v1::incidents::draft::{IncidentLinks, IncidentParser, states_open};
+use crate::http::v1::incidents::draft::{IncidentLinks, IncidentParser, sets_open_status};
 use crate::http::v1::incidents::sharing::{HiddenIncidentPart, VisibleIncident, retitle};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::resource_lookup;
@@ -82,7 +82,7 @@ pub(super) async fn create_incident(call: ApiCall<AppState>) -> Result<Committed
     let write = effect.begin_locked(&state.databases.main).await?;
     let links = IncidentLinks::find(&write, caller.visibility(), &body).await?;
     let draft = IncidentParser { caller: &caller, links: &links, now: state.created_at() };
-    let mut made = draft.create(&body).map_err(ApiError::Fields)?;
+    let mut made = draft.read_new(&body).map_err(ApiError::Fields)?;
     lifecycle::incidents::insert(&write, &mut made).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let address = address(&state, made.incident.id);
@@ -99,14 +99,14 @@ pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<Committed
     let write = effect.begin_locked(&state.databases.main).await?;
     let links = IncidentLinks::find(&write, caller.visibility(), &body).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
-    if stored.incident.is_resolved() && states_open(&body) {
+    if stored.incident.is_resolved() && sets_open_status(&body) {
         return Err(StateConflict::IncidentResolved.into());
     }
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     let links = links.with_hidden_links(&hidden);
     let now = state.now();
     let draft = IncidentParser { caller: &caller, links: &links, now };
-    let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let mut changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     hidden.refuse_change(&stored, &changed)?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     if changed == stored {

@@ -7,7 +7,7 @@ use crate::http::kit::linked_ids::FILTER_IDS_MAX;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{
-    ApiSchema, boolean, id, instant, list_of, object, one_of, text_in, translatable, view,
+    ApiSchema, boolean, enum_of, id, instant, list_of, object, text_in, translatable, view,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::incidents::draft::{KINDS, OPEN_STATUSES};
@@ -146,7 +146,7 @@ fn create() -> ApiSchema {
             translatable(&MESSAGE_LENGTH).says("The first timeline entry: a text, or one text per language."),
         )
         .may_have("status", status().default_value(IncidentStatus::Investigating.as_str()))
-        .may_have("kind", one_of(&KINDS).default_value(IncidentKind::Standard.as_str()))
+        .may_have("kind", enum_of(&KINDS).default_value(IncidentKind::Standard.as_str()))
         .may_have("started_at", instant().nullable())
         .may_have("resolved_at", instant().nullable().says(only))
         .may_have("notify_subscribers", boolean().default_value(true))
@@ -157,7 +157,7 @@ fn change() -> ApiSchema {
     let words =
         "Only `investigating`, `identified` or `monitoring`; use the resolve operation to resolve it.";
     write()
-        .may_have("status", one_of(&OPEN_STATUSES).says(words))
+        .may_have("status", enum_of(&OPEN_STATUSES).says(words))
         .may_have("kind", kind().says("Cannot be changed after creation."))
         .may_have("started_at", instant().nullable())
         .may_have("resolved_at", instant())

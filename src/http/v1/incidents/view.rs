@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{
-    ApiSchema, id, list_of, named, one_of, timestamp, timestamp_or_null, translations, view,
+    ApiSchema, enum_of, id, list_of, named, timestamp, timestamp_or_null, translations, view,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::incidents::sharing::VisibleIncident;
@@ -178,21 +178,21 @@ impl ImpactView {
 
 /// Returns the schema of the kind of an incident.
 pub(super) fn kind() -> ApiSchema {
-    one_of(IncidentKind::WORDS)
+    enum_of(IncidentKind::WORDS)
 }
 
 /// Returns the schema of the status of an incident.
 pub(super) fn status() -> ApiSchema {
-    one_of(IncidentStatus::WORDS)
+    enum_of(IncidentStatus::WORDS)
 }
 
 /// Returns the schema of the severity of an incident.
 pub(super) fn severity() -> ApiSchema {
-    one_of(Severity::WORDS)
+    enum_of(Severity::WORDS)
 }
 
 fn impact() -> ApiSchema {
-    one_of(Impact::WORDS).nullable()
+    enum_of(Impact::WORDS).nullable()
 }
 
 fn created_by() -> ApiSchema {

@@ -12,7 +12,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{
-    ApiSchema, id, list_of, one_of, string_or_null, timestamp, timestamp_or_null, translations,
+    ApiSchema, enum_of, id, list_of, string_or_null, timestamp, timestamp_or_null, translations,
 };
 use crate::http::v1::announcement::AuthorView;
 use crate::http::v1::maintenances::view::{created_by, shown_kind, status as maintenance_status};
@@ -233,7 +233,7 @@ pub(super) async fn one(
 
 fn status() -> ApiSchema {
     let words = "`ended`: its rule has no future occurrence. `cancelled`: its last service was deleted.";
-    one_of(&SeriesStatus::ALL.map(SeriesStatus::as_str)).says(words)
+    enum_of(&SeriesStatus::ALL.map(SeriesStatus::as_str)).says(words)
 }
 
 fn message() -> ApiSchema {

@@ -99,7 +99,7 @@ pub(super) struct MaintenanceRevision {
 
 impl MaintenanceParser<'_> {
     /// The new maintenance of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<NewMaintenance, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<NewMaintenance, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let organisation = &self.caller.organisation;
@@ -144,7 +144,7 @@ impl MaintenanceParser<'_> {
     }
 
     /// The stored maintenance with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &Maintenance,

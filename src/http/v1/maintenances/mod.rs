@@ -82,7 +82,7 @@ pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<Commit
     let write = effect.begin_locked(&state.databases.main).await?;
     let known = MaintenanceLinks::read(&*write, &caller, &body).await?;
     let now = state.now();
-    let new = MaintenanceParser { caller: &caller, known: &known, now }.create(&body);
+    let new = MaintenanceParser { caller: &caller, known: &known, now }.read_new(&body);
     let (new, recurrence) = recurrence::combine_results(new, recurrence).map_err(ApiError::Fields)?;
     let (first, touched) = match recurrence {
         Some(recurrence) => {
@@ -128,7 +128,7 @@ pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<Commit
     let known = MaintenanceLinks::read(&*write, &caller, &body).await?;
     let now = state.now();
     let draft = MaintenanceParser { caller: &caller, known: &known, now };
-    let revision = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let revision = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     let hidden = HiddenMaintenancePart::of(&*write, &caller, stored.key).await?;
     let is_moved = revision.statuspages.as_ref().is_some_and(|pages| *pages != hidden.seen_pages);
     let step = MaintenanceTransition::revise(

@@ -40,7 +40,7 @@ impl SeriesDraft {
             auto_start: maintenance.auto_start,
             auto_complete: maintenance.auto_complete || !body.contains_key("auto_complete"),
             notices: maintenance.notices,
-            next_check_at: maintenance.created_at,
+            next_planning_at: maintenance.created_at,
             created_by: maintenance.created_by,
             created_at: maintenance.created_at,
             updated_at: maintenance.updated_at,

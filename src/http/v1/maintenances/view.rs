@@ -13,7 +13,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::view::to_json;
 use crate::http::openapi::shape::{
-    ApiSchema, id, list_of, named, one_of, timestamp, timestamp_or_null, translations,
+    ApiSchema, enum_of, id, list_of, named, timestamp, timestamp_or_null, translations,
 };
 use crate::http::v1::announcement::{AttachmentView, AuthorView, EntryView};
 use crate::http::v1::named::NamedView;
@@ -222,12 +222,12 @@ pub(super) async fn one(
 
 /// Returns the schema of the status of a maintenance.
 pub(in crate::http::v1) fn status() -> ApiSchema {
-    one_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
+    enum_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
 }
 
 /// Returns the schema of the kind of a maintenance.
 pub(in crate::http::v1) fn kind() -> ApiSchema {
-    one_of(&MaintenanceKind::ALL.map(MaintenanceKind::as_str))
+    enum_of(&MaintenanceKind::ALL.map(MaintenanceKind::as_str))
 }
 
 pub(in crate::http::v1) fn shown_kind() -> ApiSchema {

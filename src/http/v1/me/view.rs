@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
-use crate::http::openapi::shape::{ApiSchema, id, list_of, named, one_of, timestamp};
+use crate::http::openapi::shape::{ApiSchema, enum_of, id, list_of, named, timestamp};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::access::{Permission, Plan};
@@ -162,16 +162,16 @@ fn access_scope() -> ApiSchema {
 }
 
 fn kind() -> ApiSchema {
-    one_of(&["user"])
+    enum_of(&["user"])
 }
 
 fn permissions() -> ApiSchema {
     let words: Vec<&str> = Permission::every().map(Permission::as_str).collect();
-    list_of(one_of(&words))
+    list_of(enum_of(&words))
 }
 
 fn plan() -> ApiSchema {
-    one_of(Plan::WORDS)
+    enum_of(Plan::WORDS)
 }
 
 fn expires_at() -> ApiSchema {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{ApiSchema, id, one_of, string, timestamp, timestamp_or_null};
+use crate::http::openapi::shape::{ApiSchema, enum_of, id, string, timestamp, timestamp_or_null};
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notice::Notice;
@@ -38,8 +38,8 @@ impl<'a> NoticeView<'a> {
         let trouble = &notice.trouble;
         Self {
             id: notice.id,
-            event: trouble.source.event.as_str(),
-            about: &trouble.source.name,
+            event: trouble.subject.event.as_str(),
+            about: &trouble.subject.name,
             severity: trouble.severity.as_str(),
             title: &trouble.words.title,
             message: &trouble.words.text,
@@ -54,7 +54,7 @@ fn own_id() -> ApiSchema {
 }
 
 fn event() -> ApiSchema {
-    one_of(&NotificationEvent::NOTICE_WORDS)
+    enum_of(&NotificationEvent::NOTICE_WORDS)
 }
 
 fn about() -> ApiSchema {
@@ -62,7 +62,7 @@ fn about() -> ApiSchema {
 }
 
 fn severity() -> ApiSchema {
-    one_of(Severity::WORDS)
+    enum_of(Severity::WORDS)
 }
 
 fn ended_at() -> ApiSchema {

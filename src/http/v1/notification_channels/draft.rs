@@ -36,7 +36,7 @@ pub(super) struct ChannelParser<'a> {
 
 impl ChannelParser<'_> {
     /// The new channel of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<NotificationChannel, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<NotificationChannel, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
@@ -60,7 +60,7 @@ impl ChannelParser<'_> {
     }
 
     /// The stored channel with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &NotificationChannel,

@@ -56,7 +56,7 @@ pub(super) async fn create_notification_channel(call: ApiCall<AppState>) -> Resu
     let named = RoutingLinks::find(&body, &write, &caller).await?;
     let draft =
         ChannelParser { state: &state, caller: &caller, named, template_flaws, now: state.created_at() };
-    let channel = draft.create(&body).map_err(ApiError::Fields)?;
+    let channel = draft.read_new(&body).map_err(ApiError::Fields)?;
     let usage = notification_channels::count(&*write, caller.organisation.key);
     take_slot(PlanQuota::NotificationChannels, caller.limits.notification_channels, usage).await?;
     let channel = notification_channels::insert(&*write, channel).await?;
@@ -74,7 +74,7 @@ pub(super) async fn update_notification_channel(call: ApiCall<AppState>) -> Resu
     let stored = resource_lookup::lock_or_404(&write, &caller, id, notification_channels::find).await?;
     let named = RoutingLinks::find(&body, &write, &caller).await?;
     let draft = ChannelParser { state: &state, caller: &caller, named, template_flaws, now: state.now() };
-    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored {
         return write.commit(ApiReply::data(shown(&state, &stored))).await;
     }
@@ -106,7 +106,7 @@ pub(super) async fn delete_notification_channel(call: ApiCall<AppState>) -> Resu
         let rule = FieldRule::ChannelOfContacts(contacts.join(", "));
         return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
     }
-    notification_channels::delete_with_deliveries(&*write, channel.key).await?;
+    notification_channels::delete(&*write, channel.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }
 

@@ -9,7 +9,7 @@ use crate::http::gate::write::CommittedReply;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
-use crate::http::openapi::shape::{ApiSchema, integer, one_of};
+use crate::http::openapi::shape::{ApiSchema, enum_of, integer};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -33,7 +33,7 @@ pub(super) struct ChannelTestView {
 }
 
 fn outcome() -> ApiSchema {
-    one_of(DeliveryOutcome::WORDS).says(
+    enum_of(DeliveryOutcome::WORDS).says(
         "`delivered`: the receiver accepted it; `failed`: temporary failure; `refused`: permanent failure with these settings; \
         `unconfirmed`: it was sent, but no response arrived.",
     )

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, anything, id, integer, list_of, map_of, one_of, text_in, timestamp,
+    ApiSchema, anything, enum_of, id, integer, list_of, map_of, text_in, timestamp,
 };
 use crate::http::v1::quiet_hours::{QuietHoursView, quiet_hours};
 use crate::http::v1::routed_services::APPLIES_TO;
@@ -81,7 +81,7 @@ impl<'a> NotificationChannelView<'a> {
 }
 
 pub(in crate::http::v1) fn kind() -> ApiSchema {
-    one_of(ChannelKind::WORDS).says("Never changes.")
+    enum_of(ChannelKind::WORDS).says("Never changes.")
 }
 
 pub(super) fn name() -> ApiSchema {
@@ -95,17 +95,17 @@ pub(super) fn settings() -> ApiSchema {
 
 pub(super) fn events() -> ApiSchema {
     let words = "Events that this channel is notified of. A channel that was notified of an incident also gets its later changes.";
-    list_of(one_of(&NotificationEvent::CHOICE_WORDS))
+    list_of(enum_of(&NotificationEvent::CHOICE_WORDS))
         .items(1, NotificationEvent::CHOICE.len() * 2)
         .says(words)
 }
 
 pub(super) fn min_severity() -> ApiSchema {
-    one_of(Severity::WORDS).says("The least severity of which this channel is notified.")
+    enum_of(Severity::WORDS).says("The least severity of which this channel is notified.")
 }
 
 pub(super) fn applies_to() -> ApiSchema {
-    one_of(&APPLIES_TO)
+    enum_of(&APPLIES_TO)
         .says("`selected`: only incidents that affect a service of `tag_ids` or `service_ids`.")
 }
 

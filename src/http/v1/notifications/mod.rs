@@ -112,7 +112,7 @@ async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<Notification
     keys.dedup();
     let channels = notification_channels::with_keys(main, &keys).await?;
     let contacts = contacts::by_key(main, rows.iter().filter_map(|row| row.contact)).await?;
-    let mut tries = list::tries(main, &rows).await?;
+    let mut tries = list::attempts(main, &rows).await?;
     let view = |row: &Delivery| {
         let channel = channels.iter().find(|channel| channel.key == row.channel)?;
         let ends = NotificationTarget { channel, contact: row.contact.and_then(|key| contacts.get(&key)) };

@@ -6,7 +6,7 @@ use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    ApiSchema, id, integer, list_of, named, object, one_of, string, string_or_null, url_or_null, view,
+    ApiSchema, enum_of, id, integer, list_of, named, object, string, string_or_null, url_or_null, view,
 };
 use crate::http::v1::notifications::view::{ChannelView, NotificationView, TryView};
 use crate::model::notification::NotificationEvent;
@@ -50,10 +50,10 @@ fn operations() -> Vec<ApiOperation> {
             .says("The newest first. Walk the pages by `links.next`, or by `cursor`.")
             .asks_list(
                 "status",
-                list_of(one_of(DeliveryStatus::WORDS)),
+                list_of(enum_of(DeliveryStatus::WORDS)),
                 "Only messages in one of these states.",
             )
-            .asks_list("event", list_of(one_of(NotificationEvent::WORDS)), "Only these events.")
+            .asks_list("event", list_of(enum_of(NotificationEvent::WORDS)), "Only these events.")
             .asks("channel_id", id(), "Only messages for this channel.")
             .asks("incident_id", id(), "Only messages about this incident.")
             .asks("per_page", rows, "Rows per page; clamped.")

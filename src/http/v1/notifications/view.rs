@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, id, integer, named, object, one_of, string, timestamp, timestamp_or_null,
+    ApiSchema, enum_of, id, integer, named, object, string, timestamp, timestamp_or_null,
 };
 use crate::id::Id;
 use crate::model::contact::NamedContact;
@@ -157,16 +157,16 @@ fn own_id() -> ApiSchema {
 }
 
 fn event() -> ApiSchema {
-    one_of(NotificationEvent::WORDS)
+    enum_of(NotificationEvent::WORDS)
 }
 
 fn status() -> ApiSchema {
-    one_of(DeliveryStatus::WORDS)
+    enum_of(DeliveryStatus::WORDS)
         .says("`dead`: given up, after a day or because the receiver refused it permanently; `gathered`: included in a digest.")
 }
 
 fn kind() -> ApiSchema {
-    one_of(ChannelKind::WORDS)
+    enum_of(ChannelKind::WORDS)
 }
 
 fn contact() -> ApiSchema {
@@ -179,7 +179,7 @@ fn incident_id() -> ApiSchema {
 }
 
 fn held_by() -> ApiSchema {
-    one_of(HoldReason::WORDS).nullable().says(
+    enum_of(HoldReason::WORDS).nullable().says(
         "Why it was not sent at once: quiet hours, a digest, or a batch that waits for further services; null: it was not \
          held.",
     )
@@ -202,7 +202,7 @@ fn took_ms() -> ApiSchema {
 }
 
 fn outcome() -> ApiSchema {
-    one_of(DeliveryOutcome::WORDS)
+    enum_of(DeliveryOutcome::WORDS)
 }
 
 fn status_code() -> ApiSchema {

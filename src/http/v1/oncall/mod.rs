@@ -20,8 +20,8 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
 use crate::model::oncall::entry::ENTRIES_MAX;
 
-/// Checks that there is room for one more entry of a kind that users delete themselves.
-fn take_room(count: u64) -> Result<(), ApiError> {
+/// Refuses one more override, absence or cover request beyond the limit; `count` is how many there are.
+fn check_entry_limit(count: u64) -> Result<(), ApiError> {
     if count < ENTRIES_MAX {
         return Ok(());
     }

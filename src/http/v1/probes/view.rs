@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::engine::registry::RegisteredLocation;
 use crate::http::gate::auth::Caller;
-use crate::http::openapi::shape::{ApiSchema, one_of, string, text, timestamp_or_null, view};
+use crate::http::openapi::shape::{ApiSchema, enum_of, string, text, timestamp_or_null, view};
 use crate::model::access::Permission;
 use crate::model::check::LocalFault;
 use crate::model::location::{LocationReport, LocationStatus};
@@ -123,18 +123,18 @@ fn country_code() -> ApiSchema {
 }
 
 fn kind() -> ApiSchema {
-    one_of(&["public", "private"])
+    enum_of(&["public", "private"])
 }
 
 fn status() -> ApiSchema {
-    one_of(&LocationStatus::ALL.map(LocationStatus::as_str)).says(
+    enum_of(&LocationStatus::ALL.map(LocationStatus::as_str)).says(
         "`offline`: no report for a minute. `impaired`: its own network has failed, it could make no check for a minute, or it \
          sees services of this organisation down that all others see up; its results do not count for a status.",
     )
 }
 
 fn impaired_by() -> ApiSchema {
-    one_of(&LocalFault::ALL.map(LocalFault::as_str)).says(
+    enum_of(&LocalFault::ALL.map(LocalFault::as_str)).says(
         "Why its own machine is `impaired`; absent when it is not, or when the reason is that it contradicts all others. \
          `location_impaired`: none of its reference targets answers.",
     )

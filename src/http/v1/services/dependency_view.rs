@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{ApiSchema, id, list_of, one_of, timestamp, view};
+use crate::http::openapi::shape::{ApiSchema, enum_of, id, list_of, timestamp, view};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::dependency::{Dependency, UnreachableState};
@@ -51,7 +51,7 @@ impl<'a> UnreachableView<'a> {
 }
 
 fn dependency_kind() -> ApiSchema {
-    one_of(&["service", "tag"])
+    enum_of(&["service", "tag"])
 }
 
 pub(super) fn depends_on() -> ApiSchema {

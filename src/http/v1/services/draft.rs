@@ -32,7 +32,7 @@ pub(super) struct ServiceParser<'a> {
 
 impl ServiceParser<'_> {
     /// The new service of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<Service, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<Service, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
@@ -69,7 +69,11 @@ impl ServiceParser<'_> {
     }
 
     /// The stored service with the changes of an update request.
-    pub(super) fn update(&self, body: &Map<String, Value>, stored: &Service) -> Result<Service, FieldErrors> {
+    pub(super) fn read_changes(
+        &self,
+        body: &Map<String, Value>,
+        stored: &Service,
+    ) -> Result<Service, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));

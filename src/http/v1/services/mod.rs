@@ -93,7 +93,7 @@ pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedR
     let id = Id::random();
     let draft =
         ServiceParser { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
-    let service = draft.create(&body).map_err(ApiError::Fields)?;
+    let service = draft.read_new(&body).map_err(ApiError::Fields)?;
     take_active_slot(&write, &caller).await?;
     take_total_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await?;
@@ -123,7 +123,7 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     let depending = DependencyInput::read(&body, &write, &caller, Some(stored.id)).await?;
     let draft =
         ServiceParser { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
-    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     let has_new_dependencies = depending.is_change(&write, stored.key).await?;
     if changed == stored && !tagging.is_change() && !has_new_dependencies {
         let reply = ApiReply::data(viewer.show_current(&*write, &stored).await?);

@@ -6,7 +6,7 @@ use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    ApiSchema, always_true, boolean, id, integer, list_of, named, object, one_of, string, text_in, view,
+    ApiSchema, always_true, boolean, enum_of, id, integer, list_of, named, object, string, text_in, view,
 };
 use crate::http::v1::services::filter::TEXT_MAX;
 use crate::http::v1::services::settings::openapi as settings;
@@ -47,10 +47,10 @@ fn collection() -> Vec<ApiOperation> {
             .asks("tag", string(), filter)
             .asks_list(
                 "status",
-                list_of(one_of(ServiceStatus::WORDS)),
+                list_of(enum_of(ServiceStatus::WORDS)),
                 "Only services whose `effective_status` is one of these.",
             )
-            .asks_list("check_type", list_of(one_of(CheckType::WORDS)), "Only services of one of these types.")
+            .asks_list("check_type", list_of(enum_of(CheckType::WORDS)), "Only services of one of these types.")
             .asks("q", text_in(&(0..=TEXT_MAX)), "Only services whose name or target contains this text; case is ignored.")
             .paged(DEFAULT_PER_PAGE)
             .lists("Services, the oldest first.", "Service", &service)
@@ -130,7 +130,7 @@ pub(in crate::http::v1) fn sent_settings() -> ApiSchema {
 
 fn status_override() -> ApiSchema {
     object()
-        .has("status", one_of(OverrideStatus::WORDS))
+        .has("status", enum_of(OverrideStatus::WORDS))
         .has("reason", text_in(&REASON_LENGTH).says("Internal; never shown on a status page."))
 }
 

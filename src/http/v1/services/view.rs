@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, duration_or_null, id, one_of, percent_or_null, string, string_or_null, text_in, timestamp,
+    ApiSchema, duration_or_null, enum_of, id, percent_or_null, string, string_or_null, text_in, timestamp,
     timestamp_or_null, url_or_null, view,
 };
 use crate::http::v1::services::dependency_view::{DependencyView, UnreachableView, depends_on, unreachable};
@@ -169,7 +169,7 @@ impl<'a> ServiceView<'a> {
 
 /// The slug of a check type.
 pub(in crate::http::v1) fn check_type() -> ApiSchema {
-    one_of(CheckType::WORDS)
+    enum_of(CheckType::WORDS)
 }
 
 fn name() -> ApiSchema {
@@ -177,16 +177,16 @@ fn name() -> ApiSchema {
 }
 
 fn measured_status() -> ApiSchema {
-    one_of(&["unknown", "up", "down", "degraded", "paused"]).says("What was measured.")
+    enum_of(&["unknown", "up", "down", "degraded", "paused"]).says("What was measured.")
 }
 
 fn effective_status() -> ApiSchema {
-    one_of(&["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"])
+    enum_of(&["unknown", "up", "down", "degraded", "paused", "maintenance", "operational"])
         .says("The displayed status: an override, a pause or a maintenance takes precedence over `status`.")
 }
 
 fn stated_status() -> ApiSchema {
-    one_of(OverrideStatus::WORDS).nullable()
+    enum_of(OverrideStatus::WORDS).nullable()
 }
 
 fn paused_reason() -> ApiSchema {

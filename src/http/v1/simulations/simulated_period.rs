@@ -14,13 +14,13 @@ use crate::model::simulation::{
 use crate::model::time_range::TimeRange;
 use crate::stats::uptime::{cover, covers, measured, total};
 
-/// The result of a simulation.
+/// A period of a service's past: as recorded, and as other settings would have made it.
 pub(super) struct SimulationResult {
     pub(super) period: TimeRange,
     pub(super) locations: Vec<ReplayedLocation>,
     pub(super) before: SimulatedPeriod,
     pub(super) after: SimulatedPeriod,
-    /// Comparison of a replay with the present settings and the recorded course.
+    /// Comparison of a replay with the present settings and the recorded status.
     pub(super) fidelity: StatusComparison,
 }
 

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, duration_or_null, number, one_of, percent_or_null, timestamp, timestamp_or_null,
+    ApiSchema, duration_or_null, enum_of, number, percent_or_null, timestamp, timestamp_or_null,
 };
 use crate::http::v1::simulations::simulated_period::{ReplayedLocation, SimulatedPeriod, SimulationResult};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -192,11 +192,11 @@ fn percent(part: i64, whole: i64) -> f64 {
 }
 
 fn status() -> ApiSchema {
-    one_of(MeasuredStatus::WORDS)
+    enum_of(MeasuredStatus::WORDS)
 }
 
 fn cause() -> ApiSchema {
-    one_of(ChangeCause::WORDS)
+    enum_of(ChangeCause::WORDS)
 }
 
 fn uptime() -> ApiSchema {
@@ -221,7 +221,7 @@ fn resolved_at() -> ApiSchema {
 }
 
 fn severity() -> ApiSchema {
-    one_of(Severity::WORDS)
+    enum_of(Severity::WORDS)
 }
 
 fn differing() -> ApiSchema {

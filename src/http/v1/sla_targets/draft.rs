@@ -29,7 +29,7 @@ pub(super) struct SlaTargetParser {
 
 impl SlaTargetParser {
     /// The new target of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<SlaTarget, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<SlaTarget, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
@@ -59,7 +59,7 @@ impl SlaTargetParser {
     }
 
     /// The stored target with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &SlaTarget,

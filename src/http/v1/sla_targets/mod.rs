@@ -55,7 +55,7 @@ pub(super) async fn create_sla_target(call: ApiCall<AppState>) -> Result<Committ
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let draft = begin_draft(&write, &caller, &body, state.created_at()).await?;
-    let target = draft.create(&body).map_err(ApiError::Fields)?;
+    let target = draft.read_new(&body).map_err(ApiError::Fields)?;
     let usage = sla_targets::count(&*write, caller.organisation.key);
     take_slot(PlanQuota::SlaTargets, caller.limits.sla_targets, usage).await?;
     let target = sla_targets::insert(&*write, target).await?;
@@ -70,7 +70,7 @@ pub(super) async fn update_sla_target(call: ApiCall<AppState>) -> Result<Committ
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, sla_targets::find).await?;
     let draft = begin_draft(&write, &caller, &body, state.now()).await?;
-    let mut target = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let mut target = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if target != stored {
         target = SlaTarget { updated_at: draft.now, ..target };
         sla_targets::update(&*write, &target).await?;

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
-use crate::http::openapi::shape::{ApiSchema, object, one_of, string, view};
+use crate::http::openapi::shape::{ApiSchema, enum_of, object, string, view};
 use crate::http::v1::sla_targets::format::ReportFormat;
 use crate::http::v1::sla_targets::report_view::ReportView;
 use crate::http::v1::sla_targets::view::{
@@ -71,7 +71,7 @@ fn report() -> ApiOperation {
              and listed; incidents with `sla_counts_as_downtime` are counted in. Times of several services are added up.",
         )
         .asks("period", string().default_value("current"), period)
-        .asks("format", one_of(&ReportFormat::WORDS), "Without it `Accept` decides; JSON, if that does not.")
+        .asks("format", enum_of(&ReportFormat::WORDS), "Without it `Accept` decides; JSON, if that does not.")
         .shows("The report.", "SlaReport", &example(REPORT))
         .answers_with("text/csv", "A table.", string())
         .answers_with("text/html", page, string())

@@ -4,7 +4,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{ApiSchema, boolean, id, number, one_of, percent_or_null, timestamp, view};
+use crate::http::openapi::shape::{
+    ApiSchema, boolean, enum_of, id, number, percent_or_null, timestamp, view,
+};
 use crate::http::v1::named::NamedView;
 use crate::http::v1::sla_targets::view::SlaTargetView;
 use crate::id::Id;
@@ -268,7 +270,7 @@ fn burn() -> ApiSchema {
 }
 
 fn burn_state() -> ApiSchema {
-    one_of(BurnState::WORDS)
+    enum_of(BurnState::WORDS)
         .says("`fast`: act now; `slow`: the budget will be used up before the period ends.")
 }
 
@@ -281,5 +283,5 @@ fn rate() -> ApiSchema {
 }
 
 fn reason() -> ApiSchema {
-    one_of(ExclusionReason::WORDS)
+    enum_of(ExclusionReason::WORDS)
 }

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, id, integer, number, one_of, string, string_or_null, text_in, timestamp,
+    ApiSchema, enum_of, id, integer, number, string, string_or_null, text_in, timestamp,
 };
 use crate::http::v1::weekly_hours::{HoursView, weekly_hours};
 use crate::id::Id;
@@ -92,7 +92,7 @@ pub(super) fn objective() -> ApiSchema {
 }
 
 pub(super) fn period() -> ApiSchema {
-    one_of(PeriodKind::WORDS).says("The calendar period of the objective, or a rolling number of days.")
+    enum_of(PeriodKind::WORDS).says("The calendar period of the objective, or a rolling number of days.")
 }
 
 pub(super) fn rolling_days() -> ApiSchema {

@@ -47,7 +47,7 @@ pub(super) fn asked_slug(body: &Map<String, Value>) -> Option<String> {
 
 impl StatuspageParser<'_> {
     /// The new page of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<StatuspageDraft, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<StatuspageDraft, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| self.read_name(&field));
@@ -61,7 +61,7 @@ impl StatuspageParser<'_> {
     }
 
     /// The stored page with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &Statuspage,

@@ -72,7 +72,7 @@ pub(super) async fn create_statuspage(
     let body = body.read_object(&headers).await?;
     let unavailable = unavailable_slug(&state, &caller, asked_slug(&body)).await?;
     let draft = StatuspageParser { organisation: &caller.organisation, unavailable, now: state.created_at() };
-    let StatuspageDraft { mut page, password, publish } = draft.create(&body).map_err(ApiError::Fields)?;
+    let StatuspageDraft { mut page, password, publish } = draft.read_new(&body).map_err(ApiError::Fields)?;
     if let Some(password) = password {
         page.password_hash = Some(hasher.hash(password).await?);
     }
@@ -98,14 +98,14 @@ pub(super) async fn update_statuspage(
     let asked = asked_slug(&body).filter(|slug| *slug != seen.slug);
     let unavailable = unavailable_slug(&state, &caller, asked).await?;
     let draft = StatuspageParser { organisation: &caller.organisation, unavailable, now: state.created_at() };
-    let password = draft.update(&body, &seen).map_err(ApiError::Fields)?.password;
+    let password = draft.read_changes(&body, &seen).map_err(ApiError::Fields)?.password;
     let new_hash = match password {
         Some(password) => Some(hasher.hash(password).await?),
         None => None,
     };
     let write = effect.begin(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, seen.id, statuspages::find_for_update).await?;
-    let mut changed = draft.update(&body, &stored).map_err(ApiError::Fields)?.page;
+    let mut changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?.page;
     if new_hash.is_some() {
         changed.password_hash = new_hash;
     }

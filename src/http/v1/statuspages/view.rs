@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::openapi::shape::{
-    ApiSchema, color, id, integer, list_of, one_of, string_or_null, text, timestamp, translations, url,
+    ApiSchema, color, enum_of, id, integer, list_of, string_or_null, text, timestamp, translations, url,
     url_or_null,
 };
 use crate::http::v1::components::view::ComponentView;
@@ -215,12 +215,12 @@ pub(super) fn slug() -> ApiSchema {
 
 /// The size of the logo.
 pub(super) fn logo_size() -> ApiSchema {
-    one_of(LogoSize::WORDS).says("Height of the logo.")
+    enum_of(LogoSize::WORDS).says("Height of the logo.")
 }
 
 /// Returns the schema of the access type of a page.
 pub(super) fn access_type() -> ApiSchema {
-    one_of(AccessType::WORDS).says(
+    enum_of(AccessType::WORDS).says(
         "`public`: everybody sees the page. Other values show nobody the page yet: visitors see that access is restricted, \
          without a form for a password.",
     )
@@ -228,18 +228,18 @@ pub(super) fn access_type() -> ApiSchema {
 
 /// The colour scheme of a page.
 pub(super) fn appearance() -> ApiSchema {
-    one_of(PageColorScheme::WORDS)
+    enum_of(PageColorScheme::WORDS)
         .says("Colours before the visitor chooses; `system`: those of the visitor's system.")
 }
 
 /// Returns the schema of the channels through which visitors may subscribe.
 pub(super) fn subscriber_channels() -> ApiSchema {
-    list_of(one_of(SubscriberChannel::WORDS)).says("Stored; visitors cannot subscribe yet.")
+    list_of(enum_of(SubscriberChannel::WORDS)).says("Stored; visitors cannot subscribe yet.")
 }
 
 /// The colours of the preview image.
 pub(super) fn image_appearance() -> ApiSchema {
-    one_of(ImageAppearance::WORDS)
+    enum_of(ImageAppearance::WORDS)
         .default_value(ImageAppearance::Auto.as_str())
         .says("Stored; previews have no image yet.")
 }

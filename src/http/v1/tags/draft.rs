@@ -20,7 +20,7 @@ pub(super) struct TagDraft {
 
 impl TagDraft {
     /// Reads the tag of a create request.
-    pub(super) fn create(body: &Map<String, Value>) -> Result<Self, FieldErrors> {
+    pub(super) fn read_new(body: &Map<String, Value>) -> Result<Self, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let key = fields.required("key").and_then(|field| read_key(&field));
@@ -35,7 +35,7 @@ impl TagDraft {
     }
 
     /// The stored tag with the changes of an update request.
-    pub(super) fn update(body: &Map<String, Value>, stored: &Tag) -> Result<Tag, FieldErrors> {
+    pub(super) fn read_changes(body: &Map<String, Value>, stored: &Tag) -> Result<Tag, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let key = fields.optional("key").and_then(|field| read_key(&field));
@@ -114,7 +114,7 @@ mod tests {
     #[case(json!({"key": "env", "value": " ", "color": ""}), "env", None)]
     #[case(json!({"key": "env", "value": " Prod: 1=2 ", "color": " #ABCdef "}), "env:Prod: 1=2", Some("#ABCdef"))]
     fn a_tag_is_read(#[case] body: Value, #[case] label: &str, #[case] color: Option<&str>) {
-        let draft = TagDraft::create(body.as_object().unwrap()).unwrap();
+        let draft = TagDraft::read_new(body.as_object().unwrap()).unwrap();
         assert_eq!((draft.name.label(), draft.color.as_deref()), (label.to_owned(), color));
     }
 
@@ -134,7 +134,7 @@ mod tests {
     #[case(json!({"key": "a", "value": "a\0b"}), &[("value", "This is not a valid tag name.")])]
     #[case(json!({"key": "a", "color": "red"}), &[("color", "Enter a colour as #RRGGBB.")])]
     fn a_wrong_field_is_named(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
-        let errors = TagDraft::create(body.as_object().unwrap()).unwrap_err();
+        let errors = TagDraft::read_new(body.as_object().unwrap()).unwrap_err();
         assert_eq!(shown(&errors), owned(expected));
     }
 
@@ -151,7 +151,7 @@ mod tests {
     #[case(json!({"color": "#FFFFFF", "id": "x", "source": "system"}), "env:prod", "#FFFFFF")]
     fn absent_fields_keep_their_stored_values(#[case] body: Value, #[case] label: &str, #[case] color: &str) {
         let stored = stored(TagSource::User);
-        let changed = TagDraft::update(body.as_object().unwrap(), &stored).unwrap();
+        let changed = TagDraft::read_changes(body.as_object().unwrap(), &stored).unwrap();
         assert_eq!((changed.name.label().as_str(), changed.color.as_str()), (label, color));
         assert_eq!((changed.id, changed.source), (stored.id, TagSource::User));
     }
@@ -163,7 +163,7 @@ mod tests {
     #[case(json!({"key": "stage"}), &[("key", "Tags set by the server agent cannot be renamed.")])]
     #[case(json!({"value": null}), &[("value", "Tags set by the server agent cannot be renamed.")])]
     fn a_system_tag_keeps_its_name(#[case] body: Value, #[case] expected: &[(&str, &str)]) {
-        let result = TagDraft::update(body.as_object().unwrap(), &stored(TagSource::System));
+        let result = TagDraft::read_changes(body.as_object().unwrap(), &stored(TagSource::System));
         assert_eq!(result.err().map(|errors| shown(&errors)).unwrap_or_default(), owned(expected));
     }
 }

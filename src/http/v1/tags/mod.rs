@@ -58,7 +58,7 @@ pub(super) async fn show_tag(call: ApiCall<AppState>) -> Result<ApiReply, ApiErr
 pub(super) async fn create_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let draft = TagDraft::create(&body).map_err(ApiError::Fields)?;
+    let draft = TagDraft::read_new(&body).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     if tags::find_named(&*write, caller.visibility(), &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
@@ -69,7 +69,7 @@ pub(super) async fn create_tag(call: ApiCall<AppState>) -> Result<CommittedReply
 pub(super) async fn ensure_tag(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let draft = TagDraft::create(&body).map_err(ApiError::Fields)?;
+    let draft = TagDraft::read_new(&body).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let known = tags::find_named(&*write, caller.visibility(), &draft.name).await?;
     match known {
@@ -88,7 +88,7 @@ pub(super) async fn update_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let write = effect.begin_locked(&state.databases.main).await?;
     let visibility = caller.visibility();
     let stored = tags::find(&*write, visibility, id).await?.ok_or(ApiError::NotFound)?;
-    let changed = TagDraft::update(&body, &stored).map_err(ApiError::Fields)?;
+    let changed = TagDraft::read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if changed.name != stored.name && tags::find_named(&*write, visibility, &changed.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }

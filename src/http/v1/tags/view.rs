@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::openapi::shape::{ApiSchema, color, id, one_of, string, text};
+use crate::http::openapi::shape::{ApiSchema, color, enum_of, id, string, text};
 use crate::id::Id;
 use crate::model::tag::{Tag, TagSource, VALUE_MAX_LENGTH};
 
@@ -77,6 +77,6 @@ fn value() -> ApiSchema {
 }
 
 fn source() -> ApiSchema {
-    one_of(&[TagSource::User, TagSource::System].map(TagSource::as_str))
+    enum_of(&[TagSource::User, TagSource::System].map(TagSource::as_str))
         .says("`system`: set by the server agent.")
 }

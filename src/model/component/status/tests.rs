@@ -64,7 +64,7 @@ impl Default for Scene {
 }
 
 impl Scene {
-    fn facts(&self) -> PageFacts {
+    fn facts(&self) -> ComponentInputs {
         let at = Timestamp::from_ms(0);
         let stated = |status| StatusOverride { status, reason: "because".into(), at, by: "ops".into() };
         let shop = ServiceOutline {
@@ -72,7 +72,7 @@ impl Scene {
             pause: self.paused.then_some(ServicePause { reason: PauseReason::Manual, at }),
             ..service(SHOP, self.check_type)
         };
-        PageFacts {
+        ComponentInputs {
             services: vec![shop, service(TILL, CheckType::Manual)],
             maintained: self.maintained.then_some(SHOP).into_iter().collect(),
             incidents: self.incidents.clone(),

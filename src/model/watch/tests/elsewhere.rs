@@ -96,7 +96,7 @@ impl Worth {
     }
 }
 
-/// Results measured while their location was cut off are history: neither the verdict nor the status line changes.
+/// Results measured while their location was cut off are history: neither the verdict nor the status timeline changes.
 #[rstest::rstest]
 #[case::in_time(61, 61, Worth::Vote)]
 #[case::as_long_on_its_way_as_may_be(61, 81, Worth::Vote)]

@@ -72,7 +72,7 @@ impl ContentDecoder for ZstdDecoder {
             ZstdFrameStart::Header(_) | ZstdFrameStart::Foreign => 0,
         };
         self.header.extend_from_slice(&coded[..taken]);
-        if ZstdFrameHeader::is_complete(&self.header) {
+        if !ZstdFrameHeader::needs_more(&self.header) {
             self.begin_frame()?;
         }
         Ok(DecodeStep { taken, given: 0 })
@@ -104,8 +104,8 @@ enum ZstdFrameStart {
 }
 
 impl ZstdFrameHeader {
-    fn is_complete(bytes: &[u8]) -> bool {
-        !matches!(Self::parse(bytes), ZstdFrameStart::Incomplete { .. })
+    fn needs_more(bytes: &[u8]) -> bool {
+        matches!(Self::parse(bytes), ZstdFrameStart::Incomplete { .. })
     }
 
     fn parse(bytes: &[u8]) -> ZstdFrameStart {
@@ -197,9 +197,9 @@ mod tests {
     fn an_incomplete_header_is_awaited() {
         let header = [&MAGIC[..], &[0xa4, 0, 0, 0x40, 0]].concat();
         for length in 0..header.len() {
-            assert!(!ZstdFrameHeader::is_complete(&header[..length]), "{length}");
+            assert!(!!ZstdFrameHeader::needs_more(&header[..length]), "{length}");
         }
-        assert!(ZstdFrameHeader::is_complete(&header));
+        assert!(!ZstdFrameHeader::needs_more(&header));
         assert_eq!(ZstdFrameHeader::parse(b"PK"), ZstdFrameStart::Foreign);
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::body::{BlockBody, BlockColumn};
 use super::error::BlockError;
-use super::kind::{EntryKind, PHASES};
+use super::kind::{PHASES, SharedFields};
 use super::prediction::{ColumnPrediction, SignedColumn};
 use super::skeleton::BlockSkeleton;
 use super::texts;
@@ -62,7 +62,7 @@ impl DetailColumns {
         for (phase, durations) in phases.iter_mut().enumerate().filter(|(phase, _)| needs.phases[*phase]) {
             *durations = Some(skeleton.read(body.phase(phase), |kind| kind.phases[phase])?);
         }
-        let read = |is_needed: bool, column: BlockColumn, has: fn(&EntryKind) -> bool| {
+        let read = |is_needed: bool, column: BlockColumn, has: fn(&SharedFields) -> bool| {
             is_needed.then(|| skeleton.read(body.column(column), has)).transpose()
         };
         Ok(Self {
@@ -88,7 +88,7 @@ impl DetailColumns {
 
     pub(super) fn measurement(
         &self,
-        kind: &EntryKind,
+        kind: &SharedFields,
         detail: &CheckDetail,
     ) -> Result<Measurement, BlockError> {
         let [dns, connect, tls, ttfb, transfer] = detail.phases.map(NonZeroU32::new);
@@ -160,7 +160,7 @@ pub(super) struct DetailCursor<'a>(RunColumns<'a>);
 
 impl<'a> DetailCursor<'a> {
     /// The next `length` checks, all of this kind.
-    pub(super) fn next(&mut self, kind: &EntryKind, length: usize) -> Result<RunColumns<'a>, BlockError> {
+    pub(super) fn next(&mut self, kind: &SharedFields, length: usize) -> Result<RunColumns<'a>, BlockError> {
         let left = &mut self.0;
         let mut phases = [None; PHASES];
         for ((phase, durations), measured) in phases.iter_mut().zip(&mut left.phases).zip(kind.phases) {

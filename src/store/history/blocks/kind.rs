@@ -1,5 +1,5 @@
-//! The kind of a check, which most checks of a block have in common: attempt, role, status, codes, and which timings
-//! exist.
+//! The kind of a check: the fields that most checks of a block share, such as attempt, role, status, codes, and which
+//! timings exist.
 //!
 //! A healthy series has one kind, a troubled one a handful. A block lists its kinds once and stores a number per
 //! check, so that these columns together cost nothing while nothing changes.
@@ -16,9 +16,9 @@ use crate::model::varint;
 /// Phases before the total, in the order of their columns.
 pub(super) const PHASES: usize = 5;
 
-/// The properties that a check has in common with others.
+/// The fields that a check shares with others of its block, coded as one number per entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EntryKind {
+pub(super) struct SharedFields {
     pub(super) attempt: u8,
     pub(super) role: ProbeRole,
     pub(super) status: CheckStatus,
@@ -30,7 +30,7 @@ pub(super) struct EntryKind {
     pub(super) has_response: bool,
 }
 
-impl EntryKind {
+impl SharedFields {
     pub(super) fn of(entry: &CheckEntry) -> Self {
         let measurement = &entry.measurement;
         Self {
@@ -97,7 +97,7 @@ pub(super) fn phases_of(timings: &PhaseTimings) -> [u32; PHASES] {
 /// The kinds of a block and the kind of each of its checks.
 #[derive(Debug, Default)]
 pub(super) struct EntryKinds {
-    pub(super) kinds: Vec<EntryKind>,
+    pub(super) kinds: Vec<SharedFields>,
     pub(super) of_check: Vec<u64>,
 }
 
@@ -107,7 +107,7 @@ impl EntryKinds {
         let mut all = Self { kinds: Vec::new(), of_check: Vec::with_capacity(entries.len()) };
         let mut last = None;
         for entry in entries {
-            let kind = EntryKind::of(entry);
+            let kind = SharedFields::of(entry);
             let index = match last {
                 Some((same, index)) if same == kind => index,
                 _ => *numbers.entry(kind.number()).or_insert_with(|| {
@@ -129,13 +129,13 @@ impl EntryKinds {
 }
 
 /// Reads a list of at most `limit` kinds.
-pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Vec<EntryKind>, BlockError> {
+pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Vec<SharedFields>, BlockError> {
     if bytes.is_empty() {
         return Ok(Vec::new());
     }
     let mut reader = ByteReader::new(bytes);
     let count = reader.count(limit)?;
-    let kinds = (0..count).map(|_| EntryKind::from_number(reader.number()?)).collect::<Result<_, _>>()?;
+    let kinds = (0..count).map(|_| SharedFields::from_number(reader.number()?)).collect::<Result<_, _>>()?;
     reader.end()?;
     Ok(kinds)
 }

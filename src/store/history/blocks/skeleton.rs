@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::body::{BlockBody, BlockColumn};
 use super::column;
 use super::error::BlockError;
-use super::kind::{self, EntryKind};
+use super::kind::{self, SharedFields};
 use super::prediction::SignedColumn;
 use crate::clock::Timestamp;
 
@@ -20,7 +20,7 @@ pub(super) struct EntryTimes {
 /// The times and kinds of all checks: everything but their details.
 pub(super) struct BlockSkeleton {
     pub(super) times: Vec<EntryTimes>,
-    pub(super) kinds: Vec<EntryKind>,
+    pub(super) kinds: Vec<SharedFields>,
     pub(super) of_check: Vec<u32>,
     /// Checks of each kind.
     counts: Vec<usize>,
@@ -57,7 +57,7 @@ impl BlockSkeleton {
     pub(super) fn read(
         &self,
         bytes: &[u8],
-        has: impl Fn(&EntryKind) -> bool,
+        has: impl Fn(&SharedFields) -> bool,
     ) -> Result<Vec<u32>, BlockError> {
         let having = self.kinds.iter().zip(&self.counts).filter(|(kind, _)| has(kind));
         column::read(bytes, having.map(|(_, count)| count).sum())

@@ -31,12 +31,12 @@ const BLOCKS_AT_ONCE: usize = 16;
 pub(super) struct HistoryDescent<'a> {
     storage: &'a SegmentStorage,
     question: &'a CheckQuery<'a>,
-    /// Segments that were not opened yet; the newest is last.
+    /// Segments that have not been opened yet; the newest is last.
     closed: Vec<Segment>,
-    /// Number of segments to open next: more each time, because a page that needs two may need all.
+    /// Number of segments to open next; doubled each time, up to [`SEGMENTS_AT_ONCE`].
     ahead: usize,
     open: Vec<OpenSegment>,
-    /// Blocks that were not read yet, by their last check, location and index in `open`.
+    /// Blocks that have not been read yet, by their last check, location and index in `open`.
     blocks: BTreeMap<(Timestamp, i32, usize), BlockSummary>,
     /// Entries that others may precede.
     entries: BTreeMap<(Timestamp, String), StoredCheck>,

@@ -212,9 +212,9 @@ impl SegmentStorage {
     /// Closes all connections to segment files.
     pub async fn close(&self) {
         if let Self::Files(files) = self {
-            for (_, connection) in files.take_all() {
+            for (segment, connection) in files.take_all() {
                 if let Err(error) = connection.close().await {
-                    tracing::warn!(%error, "cannot close a history segment");
+                    tracing::warn!(segment, %error, "cannot close a history segment");
                 }
             }
         }
@@ -331,7 +331,7 @@ async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr
 pub(in crate::store) fn partition_texts(id: SegmentId) -> [String; 8] {
     [
         format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),
-        // Blocks are compressed already.
+        // Blocks are already compressed.
         format!("ALTER TABLE check_block_{id} ALTER COLUMN body SET STORAGE EXTERNAL"),
         format!(
             "CREATE INDEX IF NOT EXISTS check_block_{id}_by_service ON check_block_{id} (service_id, last_at)"

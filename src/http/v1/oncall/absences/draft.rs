@@ -22,7 +22,7 @@ pub(super) struct AbsenceParser<'a> {
 
 impl AbsenceParser<'_> {
     /// The new absence of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<AbsenceEntry, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<AbsenceEntry, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
@@ -41,7 +41,7 @@ impl AbsenceParser<'_> {
     }
 
     /// The stored absence with the changes of an update request.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &AbsenceEntry,

@@ -14,7 +14,7 @@ use crate::http::kit::view::to_json;
 use crate::http::v1::oncall::absences::draft::AbsenceParser;
 use crate::http::v1::oncall::absences::view::AbsenceView;
 use crate::http::v1::oncall::oncall_links::OncallLinks;
-use crate::http::v1::oncall::{filter, take_room};
+use crate::http::v1::oncall::{check_entry_limit, filter};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::AbsenceEntry;
@@ -48,8 +48,10 @@ pub(in crate::http::v1) async fn create_oncall_absence(
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft =
         AbsenceParser { organisation: caller.organisation.key, known: &known, now: state.created_at() };
-    let entry = draft.create(&body).map_err(ApiError::Fields)?;
-    take_room(absences::make_room(&*write, caller.organisation.key, state.guard.trusted_now()).await?)?;
+    let entry = draft.read_new(&body).map_err(ApiError::Fields)?;
+    check_entry_limit(
+        absences::make_room(&*write, caller.organisation.key, state.guard.trusted_now()).await?,
+    )?;
     let entry = absences::insert(&*write, entry).await?;
     let location = format!("{}/v1/oncall/absences/{}", state.base_url, entry.id);
     write.commit(ApiReply::created(to_json(&AbsenceView::of(&entry)), &location)).await
@@ -65,7 +67,7 @@ pub(in crate::http::v1) async fn update_oncall_absence(
     let stored = resource_lookup::lock_or_404(&write, &caller, id, absences::find).await?;
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft = AbsenceParser { organisation: caller.organisation.key, known: &known, now: state.now() };
-    let mut entry = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let mut entry = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if entry != stored {
         entry = AbsenceEntry { updated_at: draft.now, ..entry };
         absences::update(&*write, &entry).await?;

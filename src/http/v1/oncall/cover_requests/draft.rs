@@ -30,7 +30,7 @@ pub(super) struct CoverRequestParser {
 
 impl CoverRequestParser {
     /// The new request of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<CoverRequest, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<CoverRequest, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let schedule = fields.required("schedule_id").and_then(|field| self.known.read_schedule(&field));

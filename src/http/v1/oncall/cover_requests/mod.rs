@@ -17,7 +17,7 @@ use crate::http::kit::view::to_json;
 use crate::http::v1::oncall::cover_requests::draft::CoverRequestParser;
 use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
 use crate::http::v1::oncall::oncall_links::OncallLinks;
-use crate::http::v1::oncall::{filter, take_room};
+use crate::http::v1::oncall::{check_entry_limit, filter};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::cover::CoverStatus;
@@ -58,8 +58,8 @@ pub(in crate::http::v1) async fn create_cover_request(
         schedules: schedules::all(&*write, owner).await?,
         now,
     };
-    let request = draft.create(&body).map_err(ApiError::Fields)?;
-    take_room(cover_requests::make_room(&*write, owner, state.guard.trusted_now()).await?)?;
+    let request = draft.read_new(&body).map_err(ApiError::Fields)?;
+    check_entry_limit(cover_requests::make_room(&*write, owner, state.guard.trusted_now()).await?)?;
     let request = cover_requests::insert(&*write, request).await?;
     let location = format!("{}/v1/oncall/cover-requests/{}", state.base_url, request.id);
     write.commit(ApiReply::created(to_json(&CoverRequestView::of(&request, now)), &location)).await

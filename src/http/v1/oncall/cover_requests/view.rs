@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, id, list_of, object, one_of, string, string_or_null, timestamp, timestamp_or_null,
+    ApiSchema, enum_of, id, list_of, object, string, string_or_null, timestamp, timestamp_or_null,
 };
 use crate::id::Id;
 use crate::model::oncall::cover::{CoverRequest, CoverStatus};
@@ -81,7 +81,7 @@ impl<'a> CoverRequestView<'a> {
 }
 
 pub(super) fn status() -> ApiSchema {
-    one_of(CoverStatus::WORDS)
+    enum_of(CoverStatus::WORDS)
         .says("State of the request; `expired`: its period has ended and nobody accepted it.")
 }
 

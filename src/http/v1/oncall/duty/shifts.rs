@@ -34,7 +34,7 @@ pub(in crate::http::v1) async fn preview_new_schedule(
     let now = state.now();
     let main = state.databases.main.reader();
     let draft = OncallScheduleParser::begin(main, &caller, now).await?;
-    let (schedule, range) = both(draft.create(&body), read_sent(&body, now))?;
+    let (schedule, range) = both(draft.read_new(&body), read_sent(&body, now))?;
     let reply = reply_with_duty(main, schedule, range).await?;
     effect.begin(&state.databases.main).await?.commit(reply).await
 }
@@ -48,7 +48,7 @@ pub(in crate::http::v1) async fn preview_changed_schedule(
     let now = state.now();
     let main = state.databases.main.reader();
     let draft = OncallScheduleParser::begin(main, &caller, now).await?;
-    let (schedule, range) = both(draft.update(&body, &stored), read_sent(&body, now))?;
+    let (schedule, range) = both(draft.read_changes(&body, &stored), read_sent(&body, now))?;
     let reply = reply_with_duty(main, schedule, range).await?;
     effect.begin(&state.databases.main).await?.commit(reply).await
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
-    ApiSchema, id, list_of, object, one_of, string, timestamp, timestamp_or_null,
+    ApiSchema, enum_of, id, list_of, object, string, timestamp, timestamp_or_null,
 };
 use crate::id::Id;
 use crate::model::contact::NamedContact;
@@ -151,7 +151,7 @@ fn shifts() -> ApiSchema {
         .has_all(&["starts_at", "ends_at"], &timestamp())
         .has("contact_id", id())
         .has("contact_name", string())
-        .has("source", one_of(&SOURCES).says("What puts the contact on duty."))
+        .has("source", enum_of(&SOURCES).says("What puts the contact on duty."))
         .has("layer_name", layer)
         .has("override_id", id().nullable().says("The override; null for a layer."));
     list_of(shift).says("Who is on duty, in chronological order.")

@@ -22,7 +22,7 @@ pub(super) struct OverrideParser<'a> {
 
 impl OverrideParser<'_> {
     /// The new override of a create request.
-    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<OverrideEntry, FieldErrors> {
+    pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<OverrideEntry, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let schedule = fields.required("schedule_id").and_then(|field| self.known.read_schedule(&field));
@@ -43,7 +43,7 @@ impl OverrideParser<'_> {
     }
 
     /// The stored override with the changes of an update request; its schedule cannot change.
-    pub(super) fn update(
+    pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &OverrideEntry,

@@ -14,7 +14,7 @@ use crate::http::kit::view::to_json;
 use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::http::v1::oncall::overrides::draft::OverrideParser;
 use crate::http::v1::oncall::overrides::view::OverrideView;
-use crate::http::v1::oncall::{filter, take_room};
+use crate::http::v1::oncall::{check_entry_limit, filter};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::OverrideEntry;
@@ -50,8 +50,10 @@ pub(in crate::http::v1) async fn create_oncall_override(
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft =
         OverrideParser { organisation: caller.organisation.key, known: &known, now: state.created_at() };
-    let entry = draft.create(&body).map_err(ApiError::Fields)?;
-    take_room(overrides::make_room(&*write, caller.organisation.key, state.guard.trusted_now()).await?)?;
+    let entry = draft.read_new(&body).map_err(ApiError::Fields)?;
+    check_entry_limit(
+        overrides::make_room(&*write, caller.organisation.key, state.guard.trusted_now()).await?,
+    )?;
     let entry = overrides::insert(&*write, entry).await?;
     let location = format!("{}/v1/oncall/overrides/{}", state.base_url, entry.id);
     write.commit(ApiReply::created(to_json(&OverrideView::of(&entry)), &location)).await
@@ -67,7 +69,7 @@ pub(in crate::http::v1) async fn update_oncall_override(
     let stored = resource_lookup::lock_or_404(&write, &caller, id, overrides::find).await?;
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft = OverrideParser { organisation: caller.organisation.key, known: &known, now: state.now() };
-    let mut entry = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let mut entry = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if entry != stored {
         entry = OverrideEntry { updated_at: draft.now, ..entry };
         overrides::update(&*write, &entry).await?;

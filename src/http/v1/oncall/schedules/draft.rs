@@ -38,7 +38,7 @@ impl OncallScheduleParser {
     }
 
     /// The new schedule of a create request.
-    pub(in crate::http::v1::oncall) fn create(
+    pub(in crate::http::v1::oncall) fn read_new(
         &self,
         body: &Map<String, Value>,
     ) -> Result<OncallSchedule, FieldErrors> {
@@ -61,7 +61,7 @@ impl OncallScheduleParser {
     }
 
     /// The stored schedule with the changes of an update request.
-    pub(in crate::http::v1::oncall) fn update(
+    pub(in crate::http::v1::oncall) fn read_changes(
         &self,
         body: &Map<String, Value>,
         stored: &OncallSchedule,

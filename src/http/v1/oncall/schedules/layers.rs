@@ -10,7 +10,7 @@ use crate::http::kit::fields::{BodyFields, FieldPatch};
 use crate::http::kit::linked_ids::read_id;
 use crate::http::kit::rule::FieldRule;
 use crate::http::openapi::shape::{
-    ApiSchema, id, instant, integer, list_of, object, one_of, string, text_in,
+    ApiSchema, enum_of, id, instant, integer, list_of, object, string, text_in,
 };
 use crate::http::v1::weekly_hours::{HoursView, read_hours, weekly_hours};
 use crate::id::Id;
@@ -182,10 +182,10 @@ fn rotation() -> ApiSchema {
     object()
         .has(
             "kind",
-            one_of(&KINDS).says("The unit of turns; `hours` are counted from the start of the layer."),
+            enum_of(&KINDS).says("The unit of turns; `hours` are counted from the start of the layer."),
         )
         .may_have("length", length.says("Days, weeks or hours of a turn; 1 unless given."))
-        .may_have("day", one_of(DayOfWeek::WORDS).nullable().says("The weekday of a weekly hand-over."))
+        .may_have("day", enum_of(DayOfWeek::WORDS).nullable().says("The weekday of a weekly hand-over."))
         .may_have(
             "at",
             at.says("The local time of a daily or weekly hand-over, in the time zone of the schedule."),

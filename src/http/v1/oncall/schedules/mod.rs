@@ -51,7 +51,7 @@ pub(in crate::http::v1) async fn create_oncall_schedule(
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let draft = OncallScheduleParser::begin(&*write, &caller, state.created_at()).await?;
-    let schedule = draft.create(&body).map_err(ApiError::Fields)?;
+    let schedule = draft.read_new(&body).map_err(ApiError::Fields)?;
     let count = schedules::count(&*write, caller.organisation.key).await?;
     let usage = async { Ok::<_, ApiError>(count) };
     take_slot(PlanQuota::OncallSchedules, caller.limits.oncall_schedules, usage).await?;
@@ -73,7 +73,7 @@ pub(in crate::http::v1) async fn update_oncall_schedule(
     let stored = resource_lookup::lock_or_404(&write, &caller, id, schedules::find).await?;
     let now = state.now();
     let draft = OncallScheduleParser::begin(&*write, &caller, now).await?;
-    let mut schedule = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    let mut schedule = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if schedule != stored {
         schedule = OncallSchedule { updated_at: now, ..schedule };
         schedules::update(&*write, &schedule).await?;

@@ -3,7 +3,7 @@
 use http::header::HOST;
 
 use crate::http::openapi::shape::{
-    ApiSchema, any_of, anything, boolean, integer, list_of, map_of, named, object, one_of, or_empty_list,
+    ApiSchema, any_of, anything, boolean, enum_of, integer, list_of, map_of, named, object, or_empty_list,
     string, text,
 };
 use crate::http::v1::services::settings::assignment::MAX_PROBES;
@@ -85,7 +85,7 @@ pub(super) fn retries() -> ApiSchema {
 
 pub(super) fn confirmation() -> ApiSchema {
     let number = integer().range((*LOCATIONS.start()).into(), (*LOCATIONS.end()).into());
-    any_of([one_of(Quorum::WORDS), number]).says(CONFIRMATION_WORDS)
+    any_of([enum_of(Quorum::WORDS), number]).says(CONFIRMATION_WORDS)
 }
 
 pub(super) fn recovery_checks() -> ApiSchema {
@@ -113,7 +113,7 @@ pub(super) fn probe_roles() -> ApiSchema {
 }
 
 fn roles() -> ApiSchema {
-    map_of(one_of(&["full", "reachability"]))
+    map_of(enum_of(&["full", "reachability"]))
 }
 
 pub(super) fn config(prefix: &str) -> ApiSchema {
@@ -129,7 +129,7 @@ fn lenient(shape: ApiSchema) -> ApiSchema {
 fn http(headers: ApiSchema, auth: ApiSchema) -> ApiSchema {
     let methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
     object()
-        .has("method", one_of(&methods).default_value("GET"))
+        .has("method", enum_of(&methods).default_value("GET"))
         .may_have("headers", headers)
         .may_have("auth", auth)
         .has("body", text(0, 65_536).default_value("").says("Sent with POST, PUT and PATCH only."))
@@ -148,7 +148,7 @@ fn network(conditions: ApiSchema) -> ApiSchema {
 }
 
 fn dns(conditions: ApiSchema) -> ApiSchema {
-    let kinds = one_of(&["A", "AAAA", "MX", "CNAME", "TXT", "NS"]).default_value("A");
+    let kinds = enum_of(&["A", "AAAA", "MX", "CNAME", "TXT", "NS"]).default_value("A");
     object().has("dns_type", kinds).has("conditions", conditions).closed()
 }
 
@@ -161,7 +161,7 @@ fn heartbeat(conditions: ApiSchema) -> ApiSchema {
 }
 
 fn ip_version() -> ApiSchema {
-    one_of(&["auto", "ipv4", "ipv6"]).default_value("auto")
+    enum_of(&["auto", "ipv4", "ipv6"]).default_value("auto")
 }
 
 fn dualstack() -> ApiSchema {
@@ -205,7 +205,7 @@ fn any_case(name: &str) -> String {
 
 fn auth(header: ApiSchema) -> ApiSchema {
     let secret = |min| text(min, 8192).says(SECRET_WORDS);
-    let kind = |word| object().has("type", one_of(&[word]));
+    let kind = |word| object().has("type", enum_of(&[word]));
     any_of([
         kind("none").closed(),
         kind("bearer").has("token", secret(1)).closed(),
@@ -225,8 +225,8 @@ fn conditions() -> ApiSchema {
 pub(in crate::http::v1) fn condition() -> ApiSchema {
     object()
         .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))
-        .has("operator", one_of(&OPERATORS))
+        .has("operator", enum_of(&OPERATORS))
         .has("value", anything().says("A number, string, boolean or list, depending on field and operator."))
-        .has("status", one_of(&["down", "degraded"]))
+        .has("status", enum_of(&["down", "degraded"]))
         .closed()
 }

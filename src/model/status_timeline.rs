@@ -1,8 +1,8 @@
-//! The measured status of a service over time: one line, extended by checks or pings.
+//! The measured status of a service over time, its status timeline, which checks or pings extend.
 //!
-//! [`StatusTimeline`] is the present end of the line. Its changes are recorded in their order, and their times rise,
-//! except where the wall clock was set back: there the line is closed, and a new one starts at the present time.
-//! [`in_time_order`] makes one line of all of them: at each moment the newest line with a status decides.
+//! [`CurrentStatus`] is the present end of the timeline. Its changes are recorded in their order, and their times rise,
+//! except where the wall clock was set back: there the timeline is closed, and a new one starts at the present time.
+//! [`in_time_order`] makes one timeline of all of them: at each moment the newest timeline with a status decides.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -21,15 +21,15 @@ pub struct MeasuredStatusChange {
     pub cause: ChangeCause,
 }
 
-/// The measured status of a service, and its start.
+/// The present measured status of a service, and the time of its last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StatusTimeline {
+pub struct CurrentStatus {
     status: MeasuredStatus,
     since: Option<Timestamp>,
 }
 
-impl StatusTimeline {
-    /// The line that ends with `status`, which started at `since`.
+impl CurrentStatus {
+    /// The status `status`, which started at `since`.
     #[must_use]
     pub const fn new(status: MeasuredStatus, since: Option<Timestamp>) -> Self {
         Self { status, since }
@@ -64,7 +64,7 @@ impl StatusTimeline {
     }
 
     /// Handles a wall clock that was set back from `before` to `now`. If the last change is in the future by now, the
-    /// line is closed at `before`, and the status continues from `now`.
+    /// timeline is closed at `before`, and the status continues from `now`.
     pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
         let status = self.status;
@@ -114,7 +114,7 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
     after.cause == ChangeCause::Clock && after.at < before.at
 }
 
-/// The change that gives the status at a moment: of the newest line that has one, or else of the newest that had
+/// The change that gives the status at a moment: of the newest timeline that has one, or else of the newest that had
 /// started.
 fn change_in_force(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
     let merged = |line: &Vec<StatusChange>| {

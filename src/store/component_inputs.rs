@@ -1,4 +1,4 @@
-//! Facts that decide about the components of a status page, read with a constant number of queries (contract 4.14.5).
+//! What decides the statuses of a page's components, apart from the measurements: read with a constant number of queries (contract 4.14.5).
 //!
 //! Measurements are not included: they come from the engine.
 
@@ -12,7 +12,7 @@ use watchkeeper_entities::{
 };
 
 use crate::model::announcement::ChosenPages;
-use crate::model::component::status::{ComponentStatus, OpenIncident, PageFacts};
+use crate::model::component::status::{ComponentInputs, ComponentStatus, OpenIncident};
 use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
@@ -24,21 +24,21 @@ use crate::store::services::outlines;
 /// Kinds of incidents that affect services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
-/// The facts about one page, restricted to the visible services.
+/// The inputs of one page, restricted to the visible services.
 pub async fn gather(
     connection: &dyn StoreConnection,
     visibility: Visibility,
     page: i64,
-) -> Result<PageFacts, MainError> {
+) -> Result<ComponentInputs, MainError> {
     let organisation = visibility.organisation();
     let shown = narrowed(service::Entity::find(), ScopedResource::Services, visibility)
         .filter(service::Column::OrganisationId.eq(organisation))
         .filter(service::Column::Id.in_subquery(shown_services(page)));
     let services = outlines::selected(connection, shown).await?;
     if services.is_empty() {
-        return Ok(PageFacts::default());
+        return Ok(ComponentInputs::default());
     }
-    Ok(PageFacts {
+    Ok(ComponentInputs {
         services,
         maintained: maintained(connection, page).await?,
         incidents: incidents(connection, organisation, page).await?,

@@ -58,18 +58,18 @@ fn the_newest_line_with_a_status_decides(#[case] lines: &str, #[case] expected: 
 #[case::changed_right_now(Some(100), "")]
 #[case::changed_in_the_future(Some(3_000), "3600 no_data, 100 up")]
 fn a_line_ends_at_a_clock_setback(#[case] since: Option<i64>, #[case] expected: &str) {
-    let mut line = StatusTimeline::new(MeasuredStatus::Up, since.map(at));
-    let changes = line.set_back(at(3_600), at(100));
+    let mut current = CurrentStatus::new(MeasuredStatus::Up, since.map(at));
+    let changes = current.set_back(at(3_600), at(100));
     let rows = changes.iter().map(|change| {
         let MeasuredStatusChange { at, from, to, cause } = *change;
         StatusChange { service: 1, at, from, to, cause }
     });
     assert_eq!(text(&rows.collect::<Vec<_>>()), expected);
     let since = if expected.is_empty() { since } else { Some(100) };
-    assert_eq!(line, StatusTimeline::new(MeasuredStatus::Up, since.map(at)));
+    assert_eq!(current, CurrentStatus::new(MeasuredStatus::Up, since.map(at)));
 }
 
-/// The status of a second when it was the present, and the line that recorded it.
+/// The status of a second when it was the present, and the timeline that recorded it.
 struct Seen {
     line: usize,
     status: MeasuredStatus,
@@ -83,13 +83,13 @@ proptest! {
         steps in prop::collection::vec((1_i64..50, 0_usize..4, prop::option::weighted(0.2, -400_i64..400)), 1..40),
     ) {
         let statuses = [MeasuredStatus::Up, MeasuredStatus::Down, MeasuredStatus::Degraded, MeasuredStatus::Up];
-        let (mut line, mut now, mut rows) = (StatusTimeline::default(), 1_000_i64, Vec::new());
+        let (mut current, mut now, mut rows) = (CurrentStatus::default(), 1_000_i64, Vec::new());
         let mut seen: std::collections::BTreeMap<i64, Seen> = std::collections::BTreeMap::new();
         let mut lines = 0_usize;
         for (passes, status, jump) in steps {
-            let mut changes: Vec<MeasuredStatusChange> = line.change_to(statuses[status], ChangeCause::Votes, at(now)).into_iter().collect();
+            let mut changes: Vec<MeasuredStatusChange> = current.change_to(statuses[status], ChangeCause::Votes, at(now)).into_iter().collect();
             for second in now + 1..now + passes {
-                seen.insert(second, Seen { line: lines, status: line.status() });
+                seen.insert(second, Seen { line: lines, status: current.status() });
             }
             now += passes;
             // A second in which a step ends and the next begins has no one status.
@@ -99,21 +99,21 @@ proptest! {
                 now += jump;
                 seen.remove(&now);
                 if jump < 0 {
-                    let closed = line.set_back(before, at(now));
+                    let closed = current.set_back(before, at(now));
                     if closed.is_empty() {
-                        // The same line continues from here and repeats the later changes.
+                        // The same timeline continues from here and repeats the later changes.
                         seen.retain(|second, seen| seen.line != lines || *second < now);
                     } else {
                         lines += 1;
-                        // The new line begins with this second, whatever an older one said of it.
-                        seen.insert(now, Seen { line: lines, status: line.status() });
+                        // The new timeline begins with this second, whatever an older one said of it.
+                        seen.insert(now, Seen { line: lines, status: current.status() });
                     }
                     changes.extend(closed);
                 } else if jump > 0 {
                     // Time skipped by the clock was not monitored.
-                    let status = line.status();
-                    changes.extend(line.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before));
-                    changes.extend(line.change_to(status, ChangeCause::Votes, at(now)));
+                    let status = current.status();
+                    changes.extend(current.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before));
+                    changes.extend(current.change_to(status, ChangeCause::Votes, at(now)));
                 }
             }
             rows.extend(changes.into_iter().map(|MeasuredStatusChange { at, from, to, cause }| StatusChange { service: 1, at, from, to, cause }));
