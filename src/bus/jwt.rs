@@ -2,7 +2,7 @@
 //!
 //! The server checks the chain up to the operator that its configuration names. Claims have the form of the `nats` object
 //! (github.com/nats-io/jwt, version 2); signatures are Ed25519 by the issuer's nkey. There is no maintained crate that
-//! creates these tokens. Nothing here makes a decision by a token: [`read`] only decodes our own, and checks no signature.
+//! creates these tokens. Nothing here makes a decision by a token: [`decode_unverified`] only decodes our own, and checks no signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

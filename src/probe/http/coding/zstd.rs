@@ -197,7 +197,7 @@ mod tests {
     fn an_incomplete_header_is_awaited() {
         let header = [&MAGIC[..], &[0xa4, 0, 0, 0x40, 0]].concat();
         for length in 0..header.len() {
-            assert!(!!ZstdFrameHeader::needs_more(&header[..length]), "{length}");
+            assert!(ZstdFrameHeader::needs_more(&header[..length]), "{length}");
         }
         assert!(!ZstdFrameHeader::needs_more(&header));
         assert_eq!(ZstdFrameHeader::parse(b"PK"), ZstdFrameStart::Foreign);
