@@ -21,6 +21,7 @@ mod stylesheets;
 mod view;
 mod visit;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use actix_web::http::Method;
@@ -41,7 +42,6 @@ use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
 use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::{SHARED_STYLE, StyleRequest};
 use crate::pages::visit::{LanguagePath, PageHost, PageVisit, VisitLanguage};
-use crate::representation::Representation;
 use crate::service_router::ServiceRouter;
 use crate::store::Databases;
 use crate::store::statuspages::visitors;
@@ -139,14 +139,8 @@ impl PageServer {
             _ if !is_open => return answer::restricted(),
             _ => {}
         }
-        if let Some(StyleRequest { is_own, revision }) = StyleRequest::read(path) {
-            return match (is_own, stylesheets::has_own_style(page)) {
-                (false, _) => answer::sheet(&SHARED_STYLE, revision, visit),
-                (true, true) => {
-                    answer::sheet(&Representation::new(stylesheets::own_style(page)), revision, visit)
-                }
-                (true, false) => answer::not_found(),
-            };
+        if let Some(request) = StyleRequest::read(path) {
+            return sheet(visit, current, request);
         }
         if let Some(document) = StatusDocument::at(path) {
             return self.status_document(visit, current, document).await;
@@ -191,6 +185,26 @@ impl PageServer {
                 answer::unavailable()
             }
         }
+    }
+}
+
+/// A style sheet.
+fn sheet(
+    visit: &PageVisit,
+    current: &CurrentSnapshot<PageSnapshot>,
+    StyleRequest { is_own, revision }: StyleRequest<'_>,
+) -> HttpResponse {
+    if !is_own {
+        return answer::sheet(&SHARED_STYLE, revision, visit);
+    }
+    if !stylesheets::has_own_style(&current.rendered.snapshot.page) {
+        return answer::not_found();
+    }
+    let key = PartKey { name: "style".to_owned(), locale: String::new(), as_of: None };
+    let style = |snapshot: &PageSnapshot| Ok(stylesheets::own_style(&snapshot.page).into_bytes());
+    match current.rendered.part::<Infallible>(key, style) {
+        Ok(content) => answer::sheet(&content, revision, visit),
+        Err(impossible) => match impossible {},
     }
 }
 

@@ -22,8 +22,9 @@ const FRESH_FOR: Duration = Duration::from_secs(1);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Longest wait for a read while there is an earlier snapshot to show.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Maximum number of pages that are remembered.
+/// Maximum number of pages that are remembered, and of bytes that was rendered from them, about.
 const PAGES_MAX: usize = 1_000;
+const BYTES_MAX: usize = 64 * 1_024 * 1_024;
 /// Maximum number of representations of one page: languages, colours, formats.
 const PARTS_MAX: usize = 500;
 /// Pages that are read at the same time, at most.
@@ -112,6 +113,13 @@ impl<S> RenderedSnapshot<S> {
     }
 }
 
+impl<S> RenderedSnapshot<S> {
+    /// Bytes of what was rendered, without its compressed forms.
+    fn bytes(&self) -> usize {
+        lock(&self.parts).values().map(|part| part.plain().len()).sum()
+    }
+}
+
 impl<S> Clone for SnapshotCache<S> {
     fn clone(&self) -> Self {
         Self { pages: Arc::clone(&self.pages), turns: self.turns.clone() }
@@ -191,16 +199,20 @@ impl<S> CachedSnapshot<S> {
     }
 }
 
-/// Keeps a snapshot in place of the earlier one of its host, or of the one that was not used for the longest time.
+/// Keeps a snapshot in place of the earlier one of its host. For a new host, those that were not used for the longest time
+/// make room.
 fn keep<S>(
     pages: &mut HashMap<PageHost, CachedSnapshot<S>>,
     host: &PageHost,
     cached: CachedSnapshot<S>,
 ) -> CurrentSnapshot<S> {
-    pages.remove(host);
-    if pages.len() >= PAGES_MAX {
-        let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(host, _)| host.clone());
-        oldest.map(|host| pages.remove(&host));
+    if pages.remove(host).is_none() {
+        let mut bytes: usize = pages.values().map(|cached| cached.rendered.bytes()).sum();
+        while pages.len() >= PAGES_MAX || bytes > BYTES_MAX {
+            let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(host, _)| host.clone());
+            let Some(removed) = oldest.and_then(|host| pages.remove(&host)) else { break };
+            bytes -= removed.rendered.bytes();
+        }
     }
     pages.entry(host.clone()).insert_entry(cached).get_mut().show()
 }

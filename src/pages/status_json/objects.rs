@@ -1,5 +1,7 @@
 //! The objects of the documents, each with all of its members.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 
 use crate::clock::Timestamp;
@@ -7,8 +9,9 @@ use crate::model::component::status::ComponentStatus;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
+use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
-use crate::pages::snapshot::{PageComponent, PageLanguages, PageSnapshot};
+use crate::pages::snapshot::{PageComponent, PageSnapshot};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
 
 /// Time after its start at which a maintenance without an end is said to end: the format wants a time.
@@ -100,19 +103,39 @@ struct UpdateObject {
 #[derive(Debug)]
 pub(super) struct ObjectReader<'a> {
     page: &'a PageSnapshot,
-    languages: PageLanguages,
+    names: AnnouncementNames<'a>,
+    /// Places of the components in the snapshot.
+    places: HashMap<ComponentKey, usize>,
+    /// For each component of the snapshot its position among the listed ones, from 1; `None` if it is left out.
+    positions: Vec<Option<usize>>,
+    /// Ids of the listed members of each group.
+    members: HashMap<ComponentKey, Vec<String>>,
 }
 
 impl<'a> ObjectReader<'a> {
     pub(super) fn new(page: &'a PageSnapshot) -> Self {
-        Self { page, languages: page.languages() }
+        let components = page.components.iter().enumerate();
+        let places = components.map(|(place, one)| (one.component.key, place)).collect();
+        let names = AnnouncementNames::of(page, &page.languages().default);
+        let mut reader = Self { page, names, places, positions: Vec::new(), members: HashMap::new() };
+        let mut listed = 0;
+        // A group stands before its members.
+        for one in &page.components {
+            let is_listed = reader.is_listed(one);
+            listed += usize::from(is_listed);
+            reader.positions.push(is_listed.then_some(listed));
+            if let Some(parent) = one.component.parent.filter(|_| is_listed) {
+                reader.members.entry(parent).or_default().push(one.component.id.to_string());
+            }
+        }
+        reader
     }
 
     pub(super) fn page(&self) -> PageObject {
         let PageSnapshot { page, url, .. } = self.page;
         PageObject {
             id: page.id.to_string(),
-            name: page.name.text(&self.languages.default, &self.languages.default).to_owned(),
+            name: self.names.text(&page.name),
             url: url.clone(),
             time_zone: "Etc/UTC",
             updated_at: self.updated_at(),
@@ -129,70 +152,60 @@ impl<'a> ObjectReader<'a> {
 
     /// The visible components in display order, groups included.
     pub(super) fn components(&self) -> Vec<ComponentObject> {
-        let visible = self.page.components.iter().filter(|one| self.is_listed(one));
-        visible.enumerate().map(|(index, one)| self.component(index + 1, one)).collect()
+        self.listed(|_| true)
+    }
+
+    fn listed(&self, is_wanted: impl Fn(&PageComponent) -> bool) -> Vec<ComponentObject> {
+        let components = self.page.components.iter().zip(&self.positions);
+        let listed = components.filter_map(|(one, position)| Some((one, (*position)?)));
+        listed
+            .filter(|(one, _)| is_wanted(one))
+            .map(|(one, position)| self.component(one, position))
+            .collect()
     }
 
     /// Healthy members of a group that hides them are listed only if the page wants them to be (contract 4.13.1).
+    /// The group must have a position already.
     fn is_listed(&self, one: &PageComponent) -> bool {
         let Some(status) = one.status else { return false };
-        let group = one.component.parent.and_then(|parent| self.find(parent));
-        let hides = group.is_some_and(|group| group.component.hide_operational_children);
+        let Some(parent) = one.component.parent else { return true };
+        let Some(place) = self.places.get(&parent) else { return true };
+        let hides = self.page.components[*place].component.hide_operational_children;
         let is_left_out =
             hides && status == ComponentStatus::Operational && !self.page.page.shows.hidden_in_json;
-        !is_left_out && group.is_none_or(|group| self.is_listed(group))
+        !is_left_out && self.positions[*place].is_some()
     }
 
-    fn find(&self, key: ComponentKey) -> Option<&PageComponent> {
-        self.page.components.iter().find(|one| one.component.key == key)
-    }
-
-    fn component(&self, position: usize, one: &PageComponent) -> ComponentObject {
-        let Component { id, name, description, created_at, is_group, .. } = &one.component;
-        let text = |text: &crate::model::translated_text::TranslatedText| {
-            text.text(&self.languages.default, &self.languages.default).to_owned()
-        };
-        let parent = one.component.parent.and_then(|parent| self.find(parent));
-        let parent_id = parent.map(|parent| parent.component.id.to_string());
-        let members = || {
-            let members = self.page.components.iter();
-            let members = members.filter(|other| other.component.parent == Some(one.component.key));
-            members
-                .filter(|other| self.is_listed(other))
-                .map(|other| other.component.id.to_string())
-                .collect()
-        };
+    fn component(&self, one: &PageComponent, position: usize) -> ComponentObject {
+        let Component { key, id, name, description, created_at, is_group, parent, .. } = &one.component;
+        let parent = parent.and_then(|parent| self.places.get(&parent));
+        let parent = parent.map(|place| &self.page.components[*place].component);
+        let parent_id = parent.map(|parent| parent.id.to_string());
         let is_unknown = one.status == Some(ComponentStatus::Unknown);
         ComponentObject {
             id: id.to_string(),
-            name: text(name),
+            name: self.names.text(name),
             status: component_word(one.last_known),
             created_at: *created_at,
             updated_at: *created_at,
             position,
-            description: description.as_ref().map(text),
+            description: description.as_ref().map(|text| self.names.text(text)),
             showcase: one.component.show_uptime_bars,
             start_date: Some(created_at.to_string()[..10].to_owned()),
             group_id: parent_id.clone().filter(|_| !is_group),
             page_id: self.page.page.id.to_string(),
             group: *is_group,
-            only_show_if_degraded: parent.is_some_and(|parent| parent.component.hide_operational_children),
-            components: is_group.then(members),
+            only_show_if_degraded: parent.is_some_and(|parent| parent.hide_operational_children),
+            components: is_group.then(|| self.members.get(key).cloned().unwrap_or_default()),
             parent_group_id: parent_id.filter(|_| *is_group),
             watchkeeper: is_unknown.then_some(OwnMembers { status: "unknown" }),
         }
     }
 
-    /// The visible components of the services that an announcement affects.
+    /// The listed components of the services that an announcement affects.
     fn affected<S>(&self, announced: &StoredAnnouncement<S>) -> Vec<ComponentObject> {
-        let is_affected = |one: &PageComponent| {
-            one.component
-                .service
-                .is_some_and(|service| announced.services.iter().any(|affected| affected.key == service))
-        };
-        let listed = self.page.components.iter().filter(|one| self.is_listed(one)).enumerate();
-        let affected = listed.filter(|(_, one)| is_affected(one));
-        affected.map(|(index, one)| self.component(index + 1, one)).collect()
+        let services: HashSet<ServiceKey> = announced.services.iter().map(|affected| affected.key).collect();
+        self.listed(|one| one.component.service.is_some_and(|service| services.contains(&service)))
     }
 
     pub(super) fn incident(&self, incident: &StoredAnnouncement<IncidentStatus>) -> IncidentObject {
@@ -224,11 +237,10 @@ impl<'a> ObjectReader<'a> {
         folder: &str,
         word: fn(S) -> &'static str,
     ) -> IncidentObject {
-        let names = AnnouncementNames::of(self.page, &self.languages.default);
         let update = |entry: &AnnouncementEntry<S>| UpdateObject {
             id: entry.id.to_string(),
             status: word(entry.status),
-            body: entry.message.text(&self.languages.default, &self.languages.default).to_owned(),
+            body: self.names.text(&entry.message),
             incident_id: announced.id.to_string(),
             created_at: entry.at,
             updated_at: entry.at,
@@ -239,7 +251,7 @@ impl<'a> ObjectReader<'a> {
             tweet_id: None,
         };
         let mut updates: Vec<UpdateObject> = announced.entries.iter().rev().map(update).collect();
-        let title = names.title(announced);
+        let title = self.names.title(announced);
         if updates.is_empty() {
             updates.push(UpdateObject {
                 id: announced.id.to_string(),
