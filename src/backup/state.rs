@@ -66,7 +66,7 @@ pub enum RequestError {
     #[error("This server has no folder for backups: set backup.folder and restart it.")]
     NoFolder,
     /// Another backup is running; one is created at a time.
-    #[error("The backup '{0}' is running; only one can run at a time.")]
+    #[error("The backup '{0}' is being made; one is made at a time.")]
     Running(String),
     /// The time is unknown, which is needed for the name.
     #[error("The wall clock of this server is not trusted at the moment; a backup is named after its time.")]

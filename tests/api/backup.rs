@@ -205,7 +205,7 @@ fn an_incomplete_backup_is_refused_and_leaves_no_files() {
         (|copy| std::fs::remove_file(copy.join("manifest.json")).unwrap(), "it has no manifest.json"),
         (|copy| std::fs::remove_file(copy.join("history.db")).unwrap(), "history.db is missing"),
         (|copy| std::fs::write(copy.join("main.db"), "x").unwrap(), "main.db: it has 1 bytes"),
-        (|copy| replaced(&copy.join("manifest.json"), "\"format\": 1", "\"format\": 9"), "has form 9"),
+        (|copy| replaced(&copy.join("manifest.json"), "\"format\": 1", "\"format\": 9"), "has format 9"),
         (|copy| replaced(&copy.join("manifest.json"), "\"main.db\",", "\"../main.db\","), "outside itself"),
         (|copy| std::fs::write(copy.join("manifest.json"), "{").unwrap(), "manifest.json: EOF"),
     ];
@@ -292,7 +292,7 @@ fn existing_files_are_not_overwritten() {
     let file = folder.path().join("taken.tar");
     std::fs::write(&file, "mine").unwrap();
     let taken = file.to_str().unwrap();
-    assert!(refused(&server, &["backup", "--to", taken]).contains("is there already"));
+    assert!(refused(&server, &["backup", "--to", taken]).contains("exists already"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     let nowhere = server.command(&["backup", "--to", &backup, "--data-dir", "elsewhere"]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", output_text(&nowhere));

@@ -52,7 +52,7 @@ fn refusals(server: &Server, folder: &Path) -> Vec<String> {
 /// Columns: what is done to the file, what is said of it, what to do.
 #[rstest]
 #[case::damaged(4_096, "main.db is damaged: ", "restore a backup")]
-#[case::no_database(0, "main.db is no database", "put the right file there")]
+#[case::no_database(0, "main.db is not a database", "put the right file there")]
 #[tokio::test]
 async fn a_file_that_cannot_be_read_is_named(#[case] from: usize, #[case] wrong: &str, #[case] advice: &str) {
     let server = stopped().await;
