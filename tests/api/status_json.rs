@@ -157,7 +157,7 @@ fn incidents_are_listed_with_their_updates() {
         .iter()
         .map(|update| update["body"].as_str().unwrap())
         .collect();
-    assert_eq!(bodies, ["Oiled.", "We *look*."], "the newest first");
+    assert_eq!(bodies, ["Oiled.", "We look."], "the newest first");
     assert_eq!(names(&shown["components"]), ["Public till"]);
     let page = document(&client, &host, "status")["page"]["url"].as_str().unwrap().to_owned();
     assert_eq!(shown["shortlink"], format!("{page}/"));

@@ -13,6 +13,7 @@ use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
 use crate::pages::snapshot::{PageComponent, PageSnapshot};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
+use crate::texts::markdown;
 
 /// Time after its start at which a maintenance without an end is said to end: the format wants a time.
 const OPEN_END_MS: i64 = 86_400_000;
@@ -89,6 +90,7 @@ pub(super) struct IncidentObject {
 struct UpdateObject {
     id: String,
     status: &'static str,
+    /// Plain text.
     body: String,
     incident_id: String,
     created_at: Timestamp,
@@ -243,7 +245,7 @@ impl<'a> ObjectReader<'a> {
         let update = |entry: &AnnouncementEntry<S>| UpdateObject {
             id: entry.id.to_string(),
             status: word(entry.status),
-            body: self.names.text(&entry.message),
+            body: markdown::to_text(&self.names.text(&entry.message)),
             incident_id: announced.id.to_string(),
             created_at: entry.at,
             updated_at: entry.at,
