@@ -3,30 +3,26 @@
 //! Each language is one Fluent file in `texts/languages/`, found when the program is built: adding a language means
 //! adding a file. A language without a file, or without one of the texts, falls back to English.
 
+pub mod language_files;
 pub mod markdown;
 pub mod reason;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fluent_bundle::concurrent::FluentBundle;
-use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use fluent_bundle::{FluentArgs, FluentValue};
 use include_dir::{Dir, include_dir};
-use unic_langid::LanguageIdentifier;
 
 use crate::model::access::Organisation;
 use crate::model::translated_text::TranslatedText;
+use crate::texts::language_files::LanguageFiles;
 
-/// The language in which every text exists.
-const COMPLETE: &str = "en";
 /// Maximum number of characters of a name in a text: a title takes 255.
 const NAME_LENGTH: usize = 150;
 
 /// The files, as they were when the program was built.
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/src/texts/languages");
-static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(read_files);
-
-type Language = FluentBundle<FluentResource>;
+static LANGUAGES: LazyLock<LanguageFiles> = LazyLock::new(|| LanguageFiles::read(&FILES));
 
 /// A text with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +96,7 @@ impl<'a> GeneratedText<'a> {
     /// Returns the text in a language, in English if there is no file for it.
     #[must_use]
     pub fn written_in(&self, locale: &str) -> String {
-        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
-        self.in_language(locale).unwrap_or_else(english)
+        LANGUAGES.text(locale, self.name, &self.arguments()).unwrap_or_else(|| self.name.to_owned())
     }
 
     /// Returns the text in the languages of the organisation: always in its default language, in the others where there is
@@ -109,11 +104,13 @@ impl<'a> GeneratedText<'a> {
     #[must_use]
     pub fn translated(&self, organisation: &Organisation) -> TranslatedText {
         let Organisation { locales, default_locale, .. } = organisation;
-        let translation = |locale: &String| Some((locale.clone(), self.in_language(locale)?));
+        let arguments = self.arguments();
+        let translation =
+            |locale: &String| Some((locale.clone(), LANGUAGES.translation(locale, self.name, &arguments)?));
         let mut texts: BTreeMap<String, String> = locales.iter().filter_map(translation).collect();
-        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
-        texts.entry(default_locale.clone()).or_insert_with(english);
-        TranslatedText::new(texts).unwrap_or_else(|| TranslatedText::single(default_locale, english()))
+        let by_default = || self.written_in(default_locale);
+        texts.entry(default_locale.clone()).or_insert_with(by_default);
+        TranslatedText::new(texts).unwrap_or_else(|| TranslatedText::single(default_locale, by_default()))
     }
 
     /// Returns a text composed of several, in the languages of the organisation: always in its default language, in
@@ -121,7 +118,7 @@ impl<'a> GeneratedText<'a> {
     #[must_use]
     pub fn composed(organisation: &Organisation, compose: impl Fn(&str) -> String) -> TranslatedText {
         let Organisation { locales, default_locale, .. } = organisation;
-        let translated = locales.iter().filter(|locale| language_of(locale).is_some());
+        let translated = locales.iter().filter(|locale| LANGUAGES.of(locale).is_some());
         let texts = translated.chain([default_locale]).map(|locale| (locale.clone(), compose(locale)));
         let texts: BTreeMap<String, String> = texts.collect();
         TranslatedText::new(texts)
@@ -132,18 +129,6 @@ impl<'a> GeneratedText<'a> {
     #[must_use]
     pub fn in_default(&self, organisation: &Organisation) -> String {
         self.written_in(&organisation.default_locale)
-    }
-
-    /// The text in this language or a more general form of it; `None` when there is no such file.
-    fn in_language(&self, locale: &str) -> Option<String> {
-        self.write(language_of(locale)?).or_else(|| self.write(LANGUAGES.get(COMPLETE)?))
-    }
-
-    fn write(&self, language: &Language) -> Option<String> {
-        let pattern = language.get_message(self.name)?.value()?;
-        let mut problems = Vec::new();
-        let text = language.format_pattern(pattern, Some(&self.arguments()), &mut problems);
-        problems.is_empty().then(|| text.into_owned())
     }
 
     fn arguments(&self) -> FluentArgs<'a> {
@@ -161,38 +146,12 @@ impl<'a> GeneratedText<'a> {
     }
 }
 
-/// The texts in this language or a more general form of it; `None` when there is no such file.
-fn language_of(locale: &str) -> Option<&'static Language> {
-    let locale = locale.to_ascii_lowercase();
-    let cuts = locale.match_indices('-').map(|(at, _)| at).collect::<Vec<_>>().into_iter().rev();
-    let mut forms = std::iter::once(locale.as_str()).chain(cuts.map(|at| &locale[..at]));
-    forms.find_map(|form| LANGUAGES.get(form))
-}
-
 /// A name that leaves room for the rest of a title.
 fn shortened(name: &str) -> String {
     if name.chars().count() <= NAME_LENGTH {
         return name.to_owned();
     }
     name.chars().take(NAME_LENGTH - 1).chain(['…']).collect()
-}
-
-fn read_files() -> BTreeMap<String, Language> {
-    FILES
-        .files()
-        .filter_map(|file| read_file(file.path().file_stem()?.to_str()?, file.contents_utf8()?))
-        .collect()
-}
-
-/// The texts of one file. A test reads all files, so that an invalid one is never built in.
-fn read_file(name: &str, contents: &str) -> Option<(String, Language)> {
-    let tag: LanguageIdentifier = name.parse().ok()?;
-    let texts = FluentResource::try_new(contents.to_owned()).ok()?;
-    let mut language = FluentBundle::new_concurrent(vec![tag]);
-    // Names of services are read from left to right here too; isolation marks would be visible in plain texts.
-    language.set_use_isolating(false);
-    language.add_resource(texts).ok()?;
-    Some((name.to_ascii_lowercase(), language))
 }
 
 #[cfg(test)]

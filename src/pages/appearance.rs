@@ -26,7 +26,7 @@ pub(super) struct PageAppearance {
 pub(super) struct AppearanceLink {
     /// Relative to the page.
     pub(super) address: String,
-    pub(super) text: &'static str,
+    pub(super) text: String,
     /// True for the current appearance.
     pub(super) is_current: bool,
 }
@@ -40,18 +40,18 @@ impl PageAppearance {
             PageColorScheme::Light => ("light", Some("light"), None),
             PageColorScheme::Dark => ("dark", Some("dark"), Some("all")),
         };
-        let choice = |(appearance, text): (PageColorScheme, &'static str)| AppearanceLink {
+        let choice = |(appearance, name): (PageColorScheme, &str)| AppearanceLink {
             address: format!("?{PARAMETER}={}", appearance.as_str()),
-            text,
+            text: words.text(name),
             is_current: appearance == current,
         };
-        let words = [
-            (PageColorScheme::System, words.like_system),
-            (PageColorScheme::Light, words.light),
-            (PageColorScheme::Dark, words.dark),
+        let schemes = [
+            (PageColorScheme::System, "appearance-system"),
+            (PageColorScheme::Light, "appearance-light"),
+            (PageColorScheme::Dark, "appearance-dark"),
         ];
-        let words = words.into_iter().filter(|_| page.allows_appearance_switch);
-        Self { color_scheme, theme, dark_when, choices: words.map(choice).collect() }
+        let schemes = schemes.into_iter().filter(|_| page.allows_appearance_switch);
+        Self { color_scheme, theme, dark_when, choices: schemes.map(choice).collect() }
     }
 }
 

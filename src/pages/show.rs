@@ -41,10 +41,11 @@ fn view(snapshot: &PageSnapshot, choices: &PageChoices) -> PublicPage {
     let PageSnapshot { page, .. } = snapshot;
     let languages = snapshot.languages();
     let words = PageTexts::of(&choices.locale);
-    let reader = VisitorLanguage { chosen: &choices.locale, default: &languages.default, words };
+    let reader =
+        VisitorLanguage { chosen: &choices.locale, default: &languages.default, words: words.clone() };
     let names = AnnouncementNames::of(snapshot, &choices.locale);
     let parts: Vec<ShownComponent<'_>> = snapshot.components.iter().map(|one| part(one, &names)).collect();
-    let renderer = AnnouncementRenderer { words, names: &names };
+    let renderer = AnnouncementRenderer { words: &words, names: &names };
     let incidents = snapshot.incidents.iter().map(|one| renderer.incident(one)).collect();
     let maintenances = snapshot.maintenances.iter().map(|one| renderer.maintenance(one)).collect();
     let file = |kind: AssetKind| snapshot.files.get(&kind).map(|hash| format!("/assets/{hash}"));
@@ -66,8 +67,8 @@ fn view(snapshot: &PageSnapshot, choices: &PageChoices) -> PublicPage {
         own_style: stylesheets::own_address(page),
     };
     PublicPage {
+        appearance: PageAppearance::of(page, choices.appearance, &words),
         words,
-        appearance: PageAppearance::of(page, choices.appearance, words),
         languages: if languages.supported.len() > 1 { links.collect() } else { Vec::new() },
         head,
         name,
@@ -111,7 +112,7 @@ fn part<'a>(one: &'a PageComponent, names: &AnnouncementNames<'_>) -> ShownCompo
 
 /// Renders announcements with the names that visitors know.
 struct AnnouncementRenderer<'a> {
-    words: &'static PageTexts,
+    words: &'a PageTexts,
     names: &'a AnnouncementNames<'a>,
 }
 
@@ -129,7 +130,7 @@ impl AnnouncementRenderer<'_> {
     fn announcement<S: Copy>(
         &self,
         announced: &StoredAnnouncement<S>,
-        state: impl Fn(S) -> &'static str,
+        state: impl Fn(S) -> String,
     ) -> PageAnnouncement {
         let state = |status| announced.has_progress.then(|| state(status));
         let updates = announced.entries.iter().rev().map(|entry| AnnouncementUpdate {

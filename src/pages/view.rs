@@ -13,7 +13,7 @@ use crate::pages::page_texts::PageTexts;
 #[derive(Template)]
 #[template(path = "page.html")]
 pub(super) struct PublicPage {
-    pub(super) words: &'static PageTexts,
+    pub(super) words: PageTexts,
     pub(super) appearance: PageAppearance,
     /// Links to the other languages; empty if there is only one.
     pub(super) languages: Vec<LanguageLink>,
@@ -70,11 +70,11 @@ pub(super) struct MessagePage {
 }
 
 /// A status as text; its colour adds no information.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StatusBadge {
     /// Class in the style sheet.
     pub(super) class: &'static str,
-    pub(super) text: &'static str,
+    pub(super) text: String,
 }
 
 /// A component, or a group with its members.
@@ -95,7 +95,7 @@ pub(super) struct ComponentEntry {
 pub(super) struct PageAnnouncement {
     pub(super) title: String,
     /// State of the work, if there is one.
-    pub(super) state: Option<&'static str>,
+    pub(super) state: Option<String>,
     /// Start, and for a maintenance the planned end.
     pub(super) start: DisplayTime,
     pub(super) end: Option<DisplayTime>,
@@ -108,7 +108,7 @@ pub(super) struct PageAnnouncement {
 
 /// An entry of a timeline.
 pub(super) struct AnnouncementUpdate {
-    pub(super) state: Option<&'static str>,
+    pub(super) state: Option<String>,
     pub(super) at: DisplayTime,
     /// HTML that is safe to show.
     pub(super) message: String,
@@ -145,11 +145,11 @@ pub(super) struct ShownComponent<'a> {
 }
 
 /// The languages of a visitor: the negotiated one, and the page's default.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct VisitorLanguage<'a> {
     pub(super) chosen: &'a str,
     pub(super) default: &'a str,
-    pub(super) words: &'static PageTexts,
+    pub(super) words: PageTexts,
 }
 
 impl VisitorLanguage<'_> {
@@ -163,9 +163,9 @@ impl VisitorLanguage<'_> {
 
     fn because_of(&self, names: &[String]) -> String {
         if names.is_empty() {
-            return self.words.because_of_another.to_owned();
+            return self.words.text("because-of-another");
         }
-        format!("{} {}.", self.words.because_of, names.join(", "))
+        self.words.naming("because-of", names)
     }
 
     /// Returns the badge at the top: the worst status; "all well" only if that is known of every component (contract 7
@@ -175,20 +175,20 @@ impl VisitorLanguage<'_> {
             parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
         let any = |status: ComponentStatus| shown.contains(&status);
         let headings = [
-            (ComponentStatus::MajorOutage, self.words.some_outage),
-            (ComponentStatus::PartialOutage, self.words.some_partial_outage),
-            (ComponentStatus::Degraded, self.words.some_trouble),
-            (ComponentStatus::UnderMaintenance, self.words.some_work),
+            (ComponentStatus::MajorOutage, "overall-major-outage"),
+            (ComponentStatus::PartialOutage, "overall-partial-outage"),
+            (ComponentStatus::Degraded, "overall-degraded"),
+            (ComponentStatus::UnderMaintenance, "overall-maintenance"),
         ];
         let worst = headings.into_iter().find(|(status, _)| any(*status));
         let (status, text) = worst.unwrap_or_else(|| {
             match (any(ComponentStatus::Operational), any(ComponentStatus::Unknown)) {
-                (true, false) => (ComponentStatus::Operational, self.words.all_well),
-                (true, true) => (ComponentStatus::Unknown, self.words.some_unknown),
-                (false, _) => (ComponentStatus::Unknown, self.words.all_unknown),
+                (true, false) => (ComponentStatus::Operational, "overall-operational"),
+                (true, true) => (ComponentStatus::Unknown, "overall-some-unknown"),
+                (false, _) => (ComponentStatus::Unknown, "overall-unknown"),
             }
         });
-        StatusBadge { class: status.as_str(), text }
+        StatusBadge { class: status.as_str(), text: self.words.text(text) }
     }
 
     /// The tree of visible components; `parts` are in display order.

@@ -23,6 +23,38 @@ pub fn to_html(markdown: &str) -> String {
     text
 }
 
+/// Markdown as plain text, for readers that show no HTML: paragraphs are separated by a blank line, items of lists begin with a
+/// hyphen, and links are followed by their address.
+#[must_use]
+pub fn to_text(markdown: &str) -> String {
+    let mut text = String::with_capacity(markdown.len());
+    let mut addresses = Vec::new();
+    for event in Parser::new_ext(markdown, Options::empty()) {
+        match event {
+            Event::Text(part) | Event::Code(part) => text.push_str(&part),
+            Event::SoftBreak | Event::HardBreak => text.push('\n'),
+            Event::Start(Tag::Item) => text.push_str("- "),
+            Event::End(TagEnd::Item) if !text.ends_with('\n') => text.push('\n'),
+            Event::Start(Tag::List(_)) if !text.is_empty() && !text.ends_with('\n') => text.push('\n'),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::List(_)) => {
+                text.truncate(text.trim_end().len());
+                text.push_str("\n\n");
+            }
+            Event::Start(Tag::Link { dest_url, .. }) => addresses.push(dest_url),
+            Event::End(TagEnd::Link) => {
+                let address =
+                    addresses.pop().filter(|address| is_safe(address) && !text.ends_with(&**address));
+                if let Some(address) = address {
+                    let _ = write!(text, " ({address})");
+                }
+            }
+            _ => {}
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
 /// Passes on what is safe to show.
 #[derive(Default)]
 struct MarkdownFilter {
@@ -156,6 +188,19 @@ mod tests {
             }
             rest = after;
         }
+    }
+
+    #[rstest]
+    #[case("plain", "plain")]
+    #[case("one\ntwo\n\nthree", "one\ntwo\n\nthree")]
+    #[case("# Head\n**bold** *slanted* `code`", "Head\n\nbold slanted code")]
+    #[case("Done:\n\n* a\n* b\n\nNext", "Done:\n\n- a\n- b\n\nNext")]
+    #[case("See [the log](https://a.example/log).", "See the log (https://a.example/log).")]
+    #[case("<https://a.example/>", "https://a.example/")]
+    #[case("[x](javascript:alert(1)) <script>alert(2)</script>", "x alert(2)")]
+    #[case("![drawing](https://a.example/x.png)", "drawing")]
+    fn markdown_is_written_as_text(#[case] markdown: &str, #[case] text: &str) {
+        assert_eq!(to_text(markdown), text);
     }
 
     #[test]

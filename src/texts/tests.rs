@@ -59,20 +59,7 @@ fn user_text_is_not_interpreted_as_a_message() {
     assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
 }
 
-/// Every file is read whole, and has the same texts as the English one.
 #[test]
 fn every_language_has_every_text() {
-    let names = |contents: &str| {
-        let texts =
-            contents.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
-        texts.filter_map(|line| Some(line.split_once(" =")?.0.to_owned())).collect::<Vec<_>>()
-    };
-    let english = names(FILES.get_file("en.ftl").unwrap().contents_utf8().unwrap());
-    assert!(english.len() > 10);
-    for file in FILES.files() {
-        let contents = file.contents_utf8().unwrap();
-        assert_eq!(names(contents), english, "{}", file.path().display());
-        let language = file.path().file_stem().unwrap().to_str().unwrap();
-        assert!(LANGUAGES.contains_key(language), "{language} is not read");
-    }
+    language_files::require_complete(&FILES);
 }

@@ -157,9 +157,14 @@ fn incidents_are_listed_with_their_updates() {
         .iter()
         .map(|update| update["body"].as_str().unwrap())
         .collect();
-    assert_eq!(bodies, ["Oiled.", "We *look*."], "the newest first");
+    assert_eq!(bodies, ["Oiled.", "We look."], "the newest first");
     assert_eq!(names(&shown["components"]), ["Public till"]);
-    assert!(shown["shortlink"].as_str().unwrap().ends_with(&format!("/incidents/{open}")));
+    let page = document(&client, &host, "status")["page"]["url"].as_str().unwrap().to_owned();
+    assert_eq!(shown["shortlink"], format!("{page}/"));
+
+    client.patch(&format!("/v1/statuspages/{id}"), &json!({"show_affected_services": false})).expect(200);
+    let unnamed = document(&client, &host, "incidents/unresolved")["incidents"].clone();
+    assert!(unnamed.as_array().unwrap().iter().all(|one| one["components"] == json!([])), "{unnamed}");
 
     client.delete(&format!("/v1/incidents/{open}")).expect(200);
     let rest = document(&client, &host, "incidents")["incidents"].clone();

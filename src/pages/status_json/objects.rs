@@ -13,6 +13,7 @@ use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
 use crate::pages::snapshot::{PageComponent, PageSnapshot};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
+use crate::texts::markdown;
 
 /// Time after its start at which a maintenance without an end is said to end: the format wants a time.
 const OPEN_END_MS: i64 = 86_400_000;
@@ -71,6 +72,7 @@ pub(super) struct IncidentObject {
     monitoring_at: Option<Timestamp>,
     resolved_at: Option<Timestamp>,
     impact: &'static str,
+    /// The page: incidents and maintenances have no address of their own.
     shortlink: String,
     started_at: Timestamp,
     page_id: String,
@@ -88,6 +90,7 @@ pub(super) struct IncidentObject {
 struct UpdateObject {
     id: String,
     status: &'static str,
+    /// Plain text.
     body: String,
     incident_id: String,
     created_at: Timestamp,
@@ -204,6 +207,9 @@ impl<'a> ObjectReader<'a> {
 
     /// The listed components of the services that an announcement affects.
     fn affected<S>(&self, announced: &StoredAnnouncement<S>) -> Vec<ComponentObject> {
+        if !self.page.page.shows.affected_services {
+            return Vec::new();
+        }
         let services: HashSet<ServiceKey> = announced.services.iter().map(|affected| affected.key).collect();
         self.listed(|one| one.component.service.is_some_and(|service| services.contains(&service)))
     }
@@ -217,7 +223,7 @@ impl<'a> ObjectReader<'a> {
                 .severity
                 .filter(|_| incident.has_progress)
                 .map_or("none", |severity| severity.as_str()),
-            ..self.announcement(incident, "incidents", IncidentStatus::as_str)
+            ..self.announcement(incident, IncidentStatus::as_str)
         }
     }
 
@@ -227,20 +233,19 @@ impl<'a> ObjectReader<'a> {
             impact: "maintenance",
             scheduled_for: Some(maintenance.start),
             scheduled_until: Some(until),
-            ..self.announcement(maintenance, "maintenances", MaintenanceStatus::as_str)
+            ..self.announcement(maintenance, MaintenanceStatus::as_str)
         }
     }
 
     fn announcement<S: Copy>(
         &self,
         announced: &StoredAnnouncement<S>,
-        folder: &str,
         word: fn(S) -> &'static str,
     ) -> IncidentObject {
         let update = |entry: &AnnouncementEntry<S>| UpdateObject {
             id: entry.id.to_string(),
             status: word(entry.status),
-            body: self.names.text(&entry.message),
+            body: markdown::to_text(&self.names.text(&entry.message)),
             incident_id: announced.id.to_string(),
             created_at: entry.at,
             updated_at: entry.at,
@@ -276,7 +281,7 @@ impl<'a> ObjectReader<'a> {
             monitoring_at: None,
             resolved_at: announced.ended_at,
             impact: "none",
-            shortlink: format!("{}/{folder}/{}", self.page.url, announced.id),
+            shortlink: format!("{}/", self.page.url),
             started_at: announced.start,
             page_id: self.page.page.id.to_string(),
             incident_updates: updates,

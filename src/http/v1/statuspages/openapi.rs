@@ -28,7 +28,10 @@ const FLAGS: [(&str, &str); 5] = [
     ("show_affected_services", "True: incidents and maintenances name the components that they affect."),
     ("show_unlinked_services", "True: they name affected services without a component as well."),
     ("show_incident_history", "Stored; pages show no history yet."),
-    ("status_json_includes_hidden", "Stored; pages have no public JSON yet."),
+    (
+        "status_json_includes_hidden",
+        "True: the JSON of the page also lists members that a group hides while they are healthy.",
+    ),
 ];
 const SEO_TEXTS: [(&str, RangeInclusive<usize>); 3] =
     [("title", TITLE_LENGTH), ("description", DESCRIPTION_LENGTH), ("image_subtitle", IMAGE_SUBTITLE_LENGTH)];
