@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case("gold", "services", "1", "plans.gold is no plan; allowed: free, solo, team, business")]
+    #[case("gold", "services", "1", "plans.gold is not a plan; allowed: free, solo, team, business")]
     #[case(
         "team",
         "servces",

@@ -94,7 +94,7 @@ fn clustered_nodes_are_drawn_with_their_problems() {
 2 of 3 nodes answer  2026-11-23 12:00:05
 
 ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab×ab··
-a a 21   b b 21   × c 20, does not live   · 2 unowned
+a a 21   b b 21   × c 20, dead   · 2 unowned
 
    node  address         partitions       taken  of dead  released  lost  fenced  since
 a  a     127.0.0.1:8080  21 of 64, leads     64       10        43     0       3  2026-11-23 12:00:00
@@ -105,7 +105,7 @@ queues  waiting     spool  late  bus        pending      lag  redelivered  refus
 a             0  2.00 MiB     –  connected       12  1200 ms            4        0
 b             0  2.00 MiB     –  away            12  1200 ms            4        0
 
-a: location was started again once: it panicked
+a: location was restarted once: it panicked
 b: the engine accepts no commands
 
 location  status   waiting     spool  late

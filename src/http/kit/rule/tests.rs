@@ -31,7 +31,7 @@ use super::*;
 #[case(FieldRule::TagInUse("status page Shop".into()), "This tag is still in use: status page Shop.")]
 #[case(
     FieldRule::ChannelInUse("Shop, Gold".into()),
-    "Escalation policies use this notification channel: Shop, Gold."
+    "Escalation policies tell this notification channel: Shop, Gold."
 )]
 #[case(FieldRule::ScopeInUse("CI, Bot".into()), "Tokens are confined to this access scope: CI, Bot.")]
 #[case(FieldRule::TagQuota { limit: 200, usage: 200 }, "The plan allows 200 tags; 200 exist.")]
