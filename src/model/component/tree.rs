@@ -1,7 +1,7 @@
 //! The components of a page as a tree (contract 4.14.3): order, depth, descendants.
 //!
-//! Siblings are sorted by `display_order`, then creation, then id. The tree is built from a flat list and keeps
-//! nothing.
+//! Siblings are sorted by `display_order`, then creation, then id. The tree is built from a flat list and borrows the
+//! components.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub struct ComponentTree<'a> {
 }
 
 impl<'a> ComponentTree<'a> {
-    /// The tree of these components.
+    /// Builds the tree of the components of one page.
     #[must_use]
     pub fn of(components: &'a [Component]) -> Self {
         let mut children: HashMap<_, Vec<&Component>> = HashMap::new();
@@ -51,7 +51,7 @@ impl<'a> ComponentTree<'a> {
     #[must_use]
     pub fn is_within(&self, inner: ComponentKey, outer: ComponentKey) -> bool {
         let mut here = Some(inner);
-        // A path is no longer than there are components.
+        // A path has at most as many steps as there are components; the bound stops at a circle.
         for _ in 0..=self.parents.len() {
             match here {
                 Some(key) if key == outer => return true,
@@ -62,7 +62,7 @@ impl<'a> ComponentTree<'a> {
         false
     }
 
-    /// Returns the number of groups around a component that is placed in this group, the group itself included.
+    /// Returns the number of groups around a component in this group, including the group itself.
     #[must_use]
     pub fn depth(&self, group: Option<ComponentKey>) -> usize {
         let mut depth = 0;
