@@ -32,7 +32,7 @@ macro_rules! permissions {
             /// if the permission was named when the token was created: "all" does not include it.
             pub const OPERATORS: &'static [Self] = &[$(Self::$operator,)*];
 
-            /// The string that tokens carry and error texts show.
+            /// The name of the permission in the API and in error texts, such as `services.view`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -114,7 +114,7 @@ impl fmt::Display for Permission {
     }
 }
 
-/// The text names no permission.
+/// The error for a text that is not the name of a permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown permission '{0}'")]
 pub struct UnknownPermission(pub String);
@@ -127,7 +127,7 @@ impl FromStr for Permission {
     }
 }
 
-/// A set of permissions, one bit each.
+/// A set of permissions, stored with one bit for each permission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PermissionSet(u64);
 
@@ -144,7 +144,7 @@ impl PermissionSet {
         self.0 & (1_u64 << permission as u32) != 0
     }
 
-    /// Returns the union of both sets.
+    /// Returns the set with the permissions of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -215,7 +215,7 @@ impl Plan {
     }
 }
 
-/// The text names no plan.
+/// The error for a text that is not the name of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown plan '{0}'; allowed: free, solo, team, business")]
 pub struct UnknownPlan(pub String);
@@ -231,35 +231,35 @@ impl UnknownPlan {
 pub struct PlanLimits {
     /// True if tokens of the organisation may use the API; otherwise only `/v1/me` answers.
     pub api_access: bool,
-    /// Services that are not paused.
+    /// Maximum number of services that are not paused.
     pub services: Option<u32>,
-    /// Tags with source `user`.
+    /// Maximum number of tags with source `user`.
     pub tags: Option<u32>,
-    /// Status pages that are published.
+    /// Maximum number of published status pages.
     pub published_statuspages: Option<u32>,
-    /// Status pages, published or not.
+    /// Maximum number of status pages, published or not.
     pub statuspages: Option<u32>,
-    /// Components of one status page.
+    /// Maximum number of components of one status page.
     pub components: Option<u32>,
-    /// Custom domains of one page.
+    /// Maximum number of custom domains of one status page.
     pub custom_domains: Option<u32>,
-    /// Incident policies: rules by which incidents are opened automatically.
+    /// Maximum number of incident policies, the rules by which incidents are opened automatically.
     pub incident_policies: Option<u32>,
-    /// Access scopes: sets of tags to which tokens can be confined.
+    /// Maximum number of access scopes, the sets of tags to which tokens can be confined.
     pub access_scopes: Option<u32>,
-    /// Maintenance series: rules by which recurring maintenances are created.
+    /// Maximum number of maintenance series, the rules by which recurring maintenances are created.
     pub maintenance_series: Option<u32>,
-    /// Notification channels.
+    /// Maximum number of notification channels.
     pub notification_channels: Option<u32>,
-    /// SLA targets.
+    /// Maximum number of SLA targets.
     pub sla_targets: Option<u32>,
-    /// Escalation policies.
+    /// Maximum number of escalation policies.
     pub escalation_policies: Option<u32>,
-    /// Contacts: people that can be notified.
+    /// Maximum number of contacts, the people who can be notified.
     pub contacts: Option<u32>,
-    /// On-call schedules.
+    /// Maximum number of on-call schedules.
     pub oncall_schedules: Option<u32>,
-    /// Lower bound of `interval_seconds`.
+    /// Smallest permitted `interval_seconds` of a service.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
     pub retention_days: u32,
@@ -310,11 +310,11 @@ pub struct Organisation {
     pub id: Id,
     /// Display name.
     pub name: String,
-    /// The plan that sets its limits.
+    /// The plan that sets the limits of the organisation.
     pub plan: Plan,
     /// True if the first start of a self-hosted installation created it; all counts are then unlimited (contract 3.1).
     pub self_hosted: bool,
-    /// Codes of its languages, at least one.
+    /// Codes of the languages of the organisation, at least one.
     pub locales: Vec<String>,
     /// The default language, one of `locales`.
     pub default_locale: String,

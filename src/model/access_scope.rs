@@ -5,7 +5,7 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 
-/// Length of a name, in characters.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: std::ops::RangeInclusive<usize> = 1..=255;
 /// Maximum number of tags of a scope.
 pub const TAGS_MAX: usize = 50;

@@ -18,11 +18,11 @@ pub const STATUSPAGES_MAX: usize = 100;
 pub struct AnnouncementAuthor {
     /// Public id of the token.
     pub id: Id,
-    /// Name of the token when it wrote the announcement.
+    /// The name that the token had at that time.
     pub name: String,
 }
 
-/// An entry of a timeline. `S` is the status of the incident or maintenance.
+/// An entry of the timeline of an incident or a maintenance. `S` is the type of its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEntry<S> {
     /// The id that clients see.

@@ -88,13 +88,13 @@ impl LocationKey {
 /// A location as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Stable identifier.
+    /// The code that identifies the location; it never changes.
     pub code: LocationCode,
     /// Display name, not empty.
     pub name: String,
     /// Country or region as text; may be empty.
     pub place: String,
-    /// ISO 3166-1 alpha-2; `ZZ` when unknown.
+    /// Country code by ISO 3166-1 alpha-2; `ZZ` when unknown.
     pub country_code: String,
 }
 
