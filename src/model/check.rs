@@ -73,16 +73,17 @@ pub fn micros(elapsed: std::time::Duration) -> Micros {
     NonZeroU32::new(us).unwrap_or(NonZeroU32::MIN)
 }
 
-/// The durations of the phases of a check; `None` for a phase that the check did not reach or does not have.
+/// The durations of the phases of a check, summed over redirects; `None` for a phase that the check did not reach or
+/// does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseTimings {
-    /// Name resolution (all redirect hops).
+    /// Resolution of host names.
     pub dns: Option<Micros>,
     /// TCP handshake.
     pub connect: Option<Micros>,
     /// TLS handshake.
     pub tls: Option<Micros>,
-    /// From the last byte of the request to the first of the response.
+    /// From the last byte of the request to the first byte of the response.
     pub ttfb: Option<Micros>,
     /// From the first byte of the response to its last.
     pub transfer: Option<Micros>,
@@ -91,7 +92,7 @@ pub struct PhaseTimings {
 }
 
 impl Measurement {
-    /// The number of durations that a measurement has.
+    /// The number of durations in a measurement: the response time and six timings.
     pub const DURATIONS: usize = 7;
 
     /// The response time and all timings, in the order in which database columns and encoded facts store them.
@@ -227,9 +228,9 @@ pub struct Measurement {
     pub status: CheckStatus,
     /// Time until the target answered, from which `response_time_ms` and the percentiles come; `None` = no answer.
     pub response_time: Option<Micros>,
-    /// The durations of the phases of the check.
+    /// The durations of the phases, such as name resolution and TLS handshake.
     pub timings: PhaseTimings,
-    /// Status code of the response, HTTP only.
+    /// Status code of the HTTP response; `None` for other types of checks, or without a response.
     pub status_code: Option<u16>,
     /// Set exactly when `status` is not `up`. Boxed: most checks have none.
     pub failure: Option<Box<CheckFailure>>,
@@ -263,7 +264,7 @@ words! {
         NoMemory,
         /// The network of this host is down.
         NetworkDown,
-        /// No name server answers any question.
+        /// None of the name servers of this host answers.
         ResolverUnavailable,
         /// This process lacks a privilege that the check needs (ICMP).
         NotPermitted,

@@ -48,7 +48,7 @@ pub struct Component {
     pub has_own_name: bool,
     /// Text shown below the name.
     pub description: Option<TranslatedText>,
-    /// True if it is a group: it contains other components.
+    /// True for a group, which contains other components.
     pub is_group: bool,
     /// True if visitors see it, unless a group around it is hidden.
     pub is_visible: bool,

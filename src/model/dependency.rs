@@ -55,17 +55,17 @@ impl DependencyGraph {
         }
     }
 
-    /// The services that this one depends on directly.
+    /// The services on which `service` depends directly.
     pub fn parents_of(&self, service: ServiceKey) -> impl Iterator<Item = ServiceKey> {
         self.parents.get(&service).into_iter().flatten().copied()
     }
 
-    /// The services that depend on this one directly.
+    /// The services that depend on `service` directly.
     pub fn children_of(&self, service: ServiceKey) -> impl Iterator<Item = ServiceKey> {
         self.children.get(&service).into_iter().flatten().copied()
     }
 
-    /// Returns true if there are no dependencies.
+    /// Returns true if no service depends on another.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()

@@ -79,7 +79,7 @@ pub struct CustomDomain {
     pub id: Id,
     /// Database key of the page.
     pub statuspage: i64,
-    /// The host name.
+    /// The host name in lower case, such as `status.example.com`.
     pub hostname: String,
     /// State according to the checks so far.
     pub status: DomainStatus,

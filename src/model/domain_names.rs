@@ -8,7 +8,7 @@ use crate::model::domain::CustomDomain;
 /// The host names of this installation, without ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainNames {
-    /// Domain of the status pages: each page has a host name directly below it.
+    /// Domain of the status pages: the host name of each page is its slug below this domain.
     pub pages: String,
     /// The host name to which custom domains must resolve.
     pub edge: String,
@@ -81,7 +81,7 @@ pub struct InvalidHost;
 /// The parts of a request that name its host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostLines<'a> {
-    /// Host and port of the request target, if it has them.
+    /// Host and port of the request target; `None` if the target is only a path.
     pub target: Option<&'a str>,
     /// Value of the first `Host` header.
     pub header: Option<&'a [u8]>,

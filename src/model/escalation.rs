@@ -101,12 +101,12 @@ pub struct IncidentSelection {
     pub incident_policies: Vec<ResourceReference>,
 }
 
-/// The properties of an incident that decide which policy it follows.
+/// The properties of an incident that decide which policy the incident follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentTraits {
     /// Current severity of the incident.
     pub severity: Severity,
-    /// The services that it affects.
+    /// Keys of the services that the incident affects, and of their tags.
     pub concerned: RoutingKeys,
     /// Key of the incident policy that opened the incident; `None` = a member opened it.
     pub incident_policy: Option<i64>,
@@ -124,7 +124,7 @@ impl EscalationAssignment {
     }
 }
 
-/// The policy that an incident follows: the first one in the order that matches.
+/// The policy that an incident follows: the first one in the order that matches; `None` if no policy matches.
 #[must_use]
 pub fn first_match<'a>(
     policies: &'a [EscalationPolicy],
@@ -141,7 +141,7 @@ pub struct EscalationProgress {
     pub round: u32,
     /// The index of the next step, from 0.
     pub next_step: usize,
-    /// The time of the next step; `None` when the last step of the last round is done.
+    /// The time of the next step; `None` if the last step was taken and no repetition follows.
     pub due_at: Option<Timestamp>,
 }
 

@@ -35,7 +35,7 @@ impl FlappingState {
         Self { transitions: transitions.into_iter().collect(), is_flapping, recorded_at: None }
     }
 
-    /// True while the service flaps.
+    /// Returns true while the service flaps.
     #[must_use]
     pub const fn is_flapping(&self) -> bool {
         self.is_flapping
@@ -65,7 +65,8 @@ impl FlappingState {
     /// Returns the time until which enough transitions for flapping are in the window; `None` if there are too few, or
     /// the rule is off.
     fn lasts_until(&self, rule: FlappingRule) -> Option<Timestamp> {
-        // Flapping lasts while `changes / 2 + 1` transitions are in the window: until the oldest of them leaves it.
+        // Flapping lasts while the newest `changes / 2 + 1` transitions are in the window, so until the oldest of these
+        // leaves it.
         let last = self.transitions.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
         let until = self.transitions.get(last)?.plus_ms(rule.window_ms());
         (rule.changes > 0).then_some(until)

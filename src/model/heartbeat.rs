@@ -47,8 +47,8 @@ pub struct StoredPings {
 }
 
 impl StoredPings {
-    /// Returns the pings with times in the future replaced by `now`. Such times were stored before the wall clock was
-    /// set back.
+    /// Returns the pings with times more than `STEP_MS` in the future replaced by `now`. Such times were stored before
+    /// the wall clock was set back.
     fn until(self, now: Timestamp) -> Self {
         let passed = |at: Timestamp| if at.ms_since(now) > STEP_MS { now } else { at };
         let last = self.last.map(|ping| HeartbeatPing { at: passed(ping.at), ..ping });

@@ -103,7 +103,7 @@ impl GroupSynchronisation<'_> {
         }
     }
 
-    /// Returns true when the group follows a tag of the service.
+    /// Returns true if the group follows a tag that the service carries.
     fn follows(&self, group: ComponentKey, service: ServiceKey) -> bool {
         let group = self.groups.iter().find(|known| known.key == group);
         let tag = group.and_then(|group| group.sync_tag);

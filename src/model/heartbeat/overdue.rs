@@ -27,7 +27,7 @@ impl PeriodTerms {
         AwaitedPeriod { from, deadline: from.plus_ms(self.interval_ms + self.grace_ms), excused: 0 }
     }
 
-    /// Returns the period that ends `periods` intervals after the deadline `missed`; it has no grace.
+    /// Returns the period that ends `periods` intervals after the deadline `missed`; no grace is added.
     pub(super) fn period_after(self, missed: Timestamp, periods: i64) -> AwaitedPeriod {
         let from = missed.plus_ms((periods - 1).saturating_mul(self.interval_ms));
         AwaitedPeriod { from, deadline: from.plus_ms(self.interval_ms), excused: 0 }

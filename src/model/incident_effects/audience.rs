@@ -43,7 +43,7 @@ pub struct ChannelAudience {
     pub channel: NotificationChannel,
     /// The newest message of each event for each recipient (a contact, or all readers of the channel), oldest first.
     pub written: Vec<WrittenMessage>,
-    /// The channel's recent messages about anything.
+    /// Numbers about the recent messages of the channel on any subject, which decide about digests.
     pub recent: RecentMessages,
     /// The severity in each of the newest messages, by key of the message; only read if the severity of the incident
     /// rises.

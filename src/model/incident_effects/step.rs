@@ -14,7 +14,7 @@ use crate::model::notification::{NotificationChannel, NotificationEvent};
 pub struct StepOccasion<'a> {
     /// The incident to escalate.
     pub incident: &'a WholeIncident,
-    /// The policy that it follows.
+    /// The policy that the incident follows.
     pub policy: &'a EscalationPolicy,
     /// Progress of the incident in the policy before the step.
     pub progress: EscalationProgress,

@@ -198,7 +198,7 @@ fn setting(chance: &mut Chance) -> Setting {
     }
 }
 
-/// Changes an incident at random, as members and the engine do.
+/// Changes an incident at random, in ways that occur by edits of members and by automatic changes.
 fn change(whole: &WholeIncident, chance: &mut Chance, now: Timestamp) -> WholeIncident {
     let mut after = whole.clone();
     let severities = [Severity::Minor, Severity::Major, Severity::Critical];
