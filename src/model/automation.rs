@@ -1,7 +1,7 @@
 //! Automatic changes of an incident that was opened by an incident policy: the policy, and the fields that members have
 //! edited and that are therefore no longer changed automatically.
 
-/// The automatic side of an incident: the incident policy that opened it, and the fields edited by members.
+/// The data for automatic changes of an incident: the policy that opened it, and the fields edited by members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AutomationState {
     /// Database key of the incident policy; `None` after the policy was deleted.

@@ -159,8 +159,8 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
         }
     }
 
-    /// Records that a check of another host was up. In an impaired location this raises a doubt about the references: the
-    /// impairment ends once no reference is proven any longer.
+    /// Records that a check of another host was up. If the location is impaired, its references may then be wrong: the
+    /// impairment ends with the first probe at which no reference is proven any longer.
     pub const fn note_up(&mut self) {
         if self.is_impaired() {
             self.standing = ImpairmentState::Impaired { is_doubted: true };

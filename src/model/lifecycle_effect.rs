@@ -22,7 +22,7 @@ pub enum LifecycleEffect {
     ReplaceMessage(Box<MessageReplacement>),
     /// Release the held messages about a subject in one ordering scope of a channel.
     Release(HeldMessages),
-    /// Hold messages until another time, or for another reason.
+    /// Replace the hold of messages, by another time or another reason.
     Rehold {
         /// Database keys of the deliveries.
         deliveries: Vec<i64>,
