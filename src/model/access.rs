@@ -11,8 +11,8 @@ macro_rules! permissions {
     ($($variant:ident = $name:literal,)*;
         additions: $($addition:ident = $addition_name:literal,)*;
         operators: $($operator:ident = $operator_name:literal,)*) => {
-        /// The 18 permissions of contract 2.1, those of its additions, and those of operators. No wildcard, no
-        /// implication.
+        /// The permissions that a token can have: the 18 of contract 2.1, those added to the contract, and those of
+        /// operators. There is no wildcard, and no permission implies another.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Permission {
@@ -28,11 +28,11 @@ macro_rules! permissions {
             /// Every permission in an organisation: those of the contract in its order, then those of the additions.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)* $(Self::$addition,)*];
 
-            /// The permissions of operators: they concern the process, not an organisation. A token has one only when it was
-            /// made with it by name; "all" does not mean them.
+            /// Permissions of operators, which concern the process and not an organisation. A token has one only
+            /// if the permission was named when the token was created: "all" does not include it.
             pub const OPERATORS: &'static [Self] = &[$(Self::$operator,)*];
 
-            /// The string that tokens carry and error texts show.
+            /// The name of the permission in the API and in error texts, such as `services.view`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -114,7 +114,7 @@ impl fmt::Display for Permission {
     }
 }
 
-/// The text names no permission.
+/// The error for a text that is not the name of a permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown permission '{0}'")]
 pub struct UnknownPermission(pub String);
@@ -127,7 +127,7 @@ impl FromStr for Permission {
     }
 }
 
-/// A set of permissions, one bit each.
+/// A set of permissions, stored with one bit for each permission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PermissionSet(u64);
 
@@ -144,7 +144,7 @@ impl PermissionSet {
         self.0 & (1_u64 << permission as u32) != 0
     }
 
-    /// Returns the union of both sets.
+    /// Returns the set with the permissions of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -178,7 +178,7 @@ words! {
 }
 
 impl Plan {
-    /// The numbers of contract 3.1, unless configured otherwise.
+    /// The default limits of the plan (contract 3.1); the configuration can replace them.
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
@@ -215,7 +215,7 @@ impl Plan {
     }
 }
 
-/// The text names no plan.
+/// The error for a text that is not the name of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown plan '{0}'; allowed: free, solo, team, business")]
 pub struct UnknownPlan(pub String);
@@ -229,47 +229,48 @@ impl UnknownPlan {
 /// The limits of an organisation's plan; `None` = unlimited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanLimits {
-    /// True if the API answers at all (apart from `/v1/me`).
+    /// True if tokens of the organisation may use the API; otherwise only `/v1/me` answers.
     pub api_access: bool,
-    /// Services that are not paused.
+    /// Maximum number of services that are not paused.
     pub services: Option<u32>,
-    /// Tags with source `user`.
+    /// Maximum number of tags with source `user`.
     pub tags: Option<u32>,
-    /// Status pages that are published.
+    /// Maximum number of published status pages.
     pub published_statuspages: Option<u32>,
-    /// Status pages, published or not.
+    /// Maximum number of status pages, published or not.
     pub statuspages: Option<u32>,
-    /// Components of one status page.
+    /// Maximum number of components of one status page.
     pub components: Option<u32>,
-    /// Custom domains of one page.
+    /// Maximum number of custom domains of one status page.
     pub custom_domains: Option<u32>,
-    /// Rules for automatic incidents.
+    /// Maximum number of incident policies, the rules by which incidents are opened automatically.
     pub incident_policies: Option<u32>,
-    /// Sets of tags that tokens can be confined to.
+    /// Maximum number of access scopes, the sets of tags to which tokens can be confined.
     pub access_scopes: Option<u32>,
-    /// Maintenance windows that come again.
+    /// Maximum number of maintenance series, the rules by which recurring maintenances are created.
     pub maintenance_series: Option<u32>,
-    /// Notification channels.
+    /// Maximum number of notification channels.
     pub notification_channels: Option<u32>,
-    /// SLA targets.
+    /// Maximum number of SLA targets.
     pub sla_targets: Option<u32>,
-    /// Escalation policies.
+    /// Maximum number of escalation policies.
     pub escalation_policies: Option<u32>,
-    /// Contacts: people that can be notified.
+    /// Maximum number of contacts, the people who can be notified.
     pub contacts: Option<u32>,
-    /// On-call schedules.
+    /// Maximum number of on-call schedules.
     pub oncall_schedules: Option<u32>,
-    /// Lower bound of `interval_seconds`.
+    /// Smallest permitted `interval_seconds` of a service.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
     pub retention_days: u32,
 }
 
-/// Services of any state for each active one that a plan allows.
+/// Number of services, in any state, that a plan allows for each active service that it allows.
 const TOTAL_PER_ACTIVE: u32 = 4;
 
 impl PlanLimits {
-    /// The limits of the organisation that a self-hosted installation creates: no counts, every second.
+    /// The limits of the organisation that a self-hosted installation creates: unlimited counts, and checks as often as
+    /// every second.
     #[must_use]
     pub const fn self_hosted() -> Self {
         Self {
@@ -293,27 +294,27 @@ impl PlanLimits {
         }
     }
 
-    /// The services of any state, paused ones as well; `None` = unlimited, as the active ones are then.
+    /// Maximum number of services including paused ones; `None` = unlimited.
     #[must_use]
     pub fn services_of_any_state(&self) -> Option<u32> {
         self.services.map(|active| active.saturating_mul(TOTAL_PER_ACTIVE))
     }
 }
 
-/// An organisation: the owner of everything.
+/// An organisation: the owner of services, tokens, status pages and all other resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Organisation {
     /// Database key.
     pub key: i64,
-    /// `public_id` of contract 4.17.
+    /// The id that clients see (`public_id` of contract 4.17).
     pub id: Id,
     /// Display name.
     pub name: String,
-    /// The plan that sets its limits.
+    /// The plan that sets the limits of the organisation.
     pub plan: Plan,
-    /// Created by a self-hosted installation's first start: every count unlimited (contract 3.1).
+    /// True if the first start of a self-hosted installation created it; all counts are then unlimited (contract 3.1).
     pub self_hosted: bool,
-    /// Codes of its languages, at least one.
+    /// Codes of the languages of the organisation, at least one.
     pub locales: Vec<String>,
     /// The default language, one of `locales`.
     pub default_locale: String,
@@ -334,11 +335,11 @@ pub struct ApiToken {
     pub name: String,
     /// The permissions of the token.
     pub permissions: PermissionSet,
-    /// The time at which the token expires.
+    /// The time at which the token expires; `None` = never.
     pub expires_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Database key of the access scope that it is confined to; `None` = it sees the whole organisation.
+    /// Database key of the access scope to which the token is confined; `None` = the token sees the whole organisation.
     pub access_scope: Option<i64>,
 }
 

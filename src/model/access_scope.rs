@@ -1,16 +1,16 @@
-//! The access scope: a set of tags that tokens can be confined to.
+//! The access scope: a set of tags to which tokens can be confined.
 //!
 //! A confined token sees the services that carry at least one of the tags, and the resources that depend on them.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 
-/// Length of a name, in characters.
+/// Permitted number of characters of a name.
 pub const NAME_LENGTH: std::ops::RangeInclusive<usize> = 1..=255;
 /// Maximum number of tags of a scope.
 pub const TAGS_MAX: usize = 50;
 
-/// An access scope; its tags are stored beside it.
+/// An access scope without its tags, which are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessScope {
     /// Database key.
@@ -28,7 +28,7 @@ pub struct AccessScope {
 }
 
 impl AccessScope {
-    /// The form of a name that is compared within an organisation: without case.
+    /// Returns the name in lower case, the form in which the names of an organisation are compared.
     #[must_use]
     pub fn folded(name: &str) -> String {
         name.to_lowercase()

@@ -1,6 +1,8 @@
-//! Announcements are incidents and maintenances: their author, the entries of their timelines, and the status pages that
-//! show them (contract 4.10.2, 4.11.2): those that were chosen, or else every page with a visible component of a service
-//! that the announcement names.
+//! Announcements, that is incidents and maintenances: author, timeline entries, and the status pages that show them
+//! (contract 4.10.2, 4.11.2).
+//!
+//! The chosen pages show an announcement. If no page was chosen, every page shows it that has a visible component of a
+//! service named in the announcement.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -11,43 +13,43 @@ pub const SERVICES_MAX: usize = 500;
 /// Maximum number of pages that are chosen for an announcement.
 pub const STATUSPAGES_MAX: usize = 100;
 
-/// The author of an announcement: a token, under its name at that time.
+/// The author of an announcement or of an acknowledgement: a token, with the name that it had at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnouncementAuthor {
     /// Public id of the token.
     pub id: Id,
-    /// Its name at that time.
+    /// The name that the token had at that time.
     pub name: String,
 }
 
-/// An entry of a timeline. `S` is the status of the incident or maintenance.
+/// An entry of the timeline of an incident or a maintenance. `S` is the type of its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEntry<S> {
     /// The id that clients see.
     pub id: Id,
-    /// The status that it states.
+    /// Status of the incident or maintenance after this entry.
     pub status: S,
-    /// 1..10000 characters per language.
+    /// Text of the entry, 1 to 10,000 characters per language.
     pub message: TranslatedText,
-    /// True if subscribers are notified.
+    /// True if subscribers are notified of the entry.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// The pages that were chosen for an announcement, as one page sees them.
+/// The chosen pages of an announcement, from the point of view of one status page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenPages {
-    /// None was chosen: every page with a visible component of a named service shows it.
+    /// No page was chosen: every page with a visible component of a named service shows the announcement.
     None,
-    /// This page is one of them.
+    /// This page was chosen.
     This,
     /// Pages were chosen, but not this one.
     Others,
 }
 
 impl ChosenPages {
-    /// Returns the meaning of these chosen pages for `page`.
+    /// Returns the meaning of the chosen pages for `page`; all are given by database key.
     #[must_use]
     pub fn of(chosen: impl IntoIterator<Item = i64>, page: i64) -> Self {
         let mut found = Self::None;
@@ -60,7 +62,8 @@ impl ChosenPages {
         found
     }
 
-    /// Returns true when the page announces it.
+    /// Returns true if the page shows the announcement. `names_a_visible_service` is true if the page has a visible
+    /// component of a service that the announcement names.
     #[must_use]
     pub const fn shows(self, names_a_visible_service: bool) -> bool {
         match self {

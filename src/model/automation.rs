@@ -1,28 +1,28 @@
-//! The engine's part in an incident: the policy that it follows, and the parts edited by members, which the engine
-//! leaves alone.
+//! Automatic changes of an incident that was opened by an incident policy: the policy, and the fields that members have
+//! edited and that are therefore no longer changed automatically.
 
-/// An incident that follows outages.
+/// The data for automatic changes of an incident: the policy that opened it, and the fields edited by members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AutomationState {
-    /// Key of the policy that it follows; `None` when that is deleted.
+    /// Database key of the incident policy; `None` after the policy was deleted.
     pub policy: Option<i64>,
-    /// The parts that members have edited.
+    /// The fields that members have edited.
     pub edited: EditedFields,
 }
 
-/// The parts of an incident that members have edited.
+/// The fields of an incident that members have edited; automatic changes leave them alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EditedFields {
     /// True once the title was edited.
     pub title: bool,
     /// True once the severity was edited.
     pub severity: bool,
-    /// Its status: from then on members resolve it.
+    /// True once the status was edited: from then on only members resolve the incident.
     pub status: bool,
 }
 
 impl EditedFields {
-    /// The words of the parts, separated by commas.
+    /// The names of the edited fields, separated by commas, as the database stores them.
     #[must_use]
     pub fn to_words(self) -> String {
         let parts = [("title", self.title), ("severity", self.severity), ("status", self.status)];
@@ -30,7 +30,7 @@ impl EditedFields {
         words.join(",")
     }
 
-    /// The parts named by these words; other words are ignored.
+    /// The edited fields that the comma-separated `words` name; unknown words are ignored.
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let has = |word: &str| words.split(',').any(|one| one == word);

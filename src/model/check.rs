@@ -1,14 +1,14 @@
 //! One check and its outcome.
 //!
-//! A failing target is data: a check ends in an [`CheckOutcome`], never in an error. Trouble of the location itself is
-//! [`LocalFault`]; it is counted and leaves a no-data period, but is never counted against the target.
+//! A failing target is data: a check ends in a [`CheckOutcome`], never in an error. Trouble of the location itself is a
+//! [`LocalFault`]: it leaves a no-data period, and is never counted against the target.
 
 use std::num::NonZeroU32;
 
 use crate::model::word_enum::words;
 
 words! {
-    /// The kinds of services (contract 4.2.1), in the order of the catalogue.
+    /// The types of services (contract 4.2.1).
     pub enum CheckType {
         /// One HTTP request and its redirects.
         Http,
@@ -20,9 +20,9 @@ words! {
         Icmp,
         /// The certificate chain of a TLS server.
         Ssl,
-        /// Not checked at all; members set its status.
+        /// Not checked: members set the status of the service.
         Manual,
-        /// Receives pings instead of making checks.
+        /// Not checked by locations: the monitored job reports itself by pings.
         Heartbeat,
     }
 }
@@ -40,23 +40,23 @@ words! {
     #[derive(PartialOrd, Ord, strum::FromRepr)]
     #[repr(u8)]
     pub enum CheckStatus {
-        /// Everything as expected.
+        /// The target answers as expected.
         Up = 0,
-        /// It answers, but not as it should.
+        /// The target answers, but not as it should.
         Degraded = 1,
-        /// It does not answer, or answers wrongly.
+        /// The target does not answer, or answers wrongly.
         Down = 2,
     }
 }
 
 impl CheckStatus {
-    /// The number of it in the database.
+    /// The number of this status in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
     }
 
-    /// The status with this database number.
+    /// The status with this database number; `None` for an unknown number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
         u8::try_from(code).ok().and_then(Self::from_repr)
@@ -73,28 +73,29 @@ pub fn micros(elapsed: std::time::Duration) -> Micros {
     NonZeroU32::new(us).unwrap_or(NonZeroU32::MIN)
 }
 
-/// The durations of the phases of a check; `None` for phases it did not reach or does not have.
+/// The durations of the phases of a check, summed over redirects; `None` for a phase that the check did not reach or
+/// does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseTimings {
-    /// Name resolution (all redirect hops).
+    /// Resolution of host names.
     pub dns: Option<Micros>,
     /// TCP handshake.
     pub connect: Option<Micros>,
     /// TLS handshake.
     pub tls: Option<Micros>,
-    /// From the last byte of the request to the first of the response.
+    /// From the last byte of the request to the first byte of the response.
     pub ttfb: Option<Micros>,
     /// From the first byte of the response to its last.
     pub transfer: Option<Micros>,
-    /// From the start of the attempt to its end, set even when it failed.
+    /// From the start of the attempt to its end; set even when the attempt failed.
     pub total: Option<Micros>,
 }
 
 impl Measurement {
-    /// The number of durations that a measurement has.
+    /// The number of durations in a measurement: the response time and six timings.
     pub const DURATIONS: usize = 7;
 
-    /// The response time and all timings, in the order in which tables and facts keep them.
+    /// The response time and all timings, in the order in which database columns and encoded facts store them.
     #[must_use]
     pub const fn durations(&self) -> [Option<Micros>; Self::DURATIONS] {
         let PhaseTimings { dns, connect, tls, ttfb, transfer, total } = self.timings;
@@ -112,7 +113,7 @@ impl Measurement {
 }
 
 words! {
-    /// The reason why a check is not `up`: contract 4.8's stable codes, and two more.
+    /// The reason why a check is not `up`: the stable codes of contract 4.8, and additions to them.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ErrorCode {
@@ -168,20 +169,20 @@ words! {
 }
 
 impl ErrorCode {
-    /// The number of it in the database.
+    /// The number of this code in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
     }
 
-    /// The code with this database number.
+    /// The code with this database number; `None` for an unknown number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
         u8::try_from(code).ok().and_then(Self::from_repr)
     }
 
     /// Returns true if a dead network of the location itself has the same symptoms: silence, no route to the target,
-    /// a broken connection. The others imply that a host answered.
+    /// a broken connection.
     #[must_use]
     pub const fn may_be_the_network(self) -> bool {
         matches!(
@@ -210,8 +211,8 @@ pub struct CheckFailure {
 }
 
 impl CheckFailure {
-    /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL
-    /// stores no zero byte, and text from a peer must not control a terminal.
+    /// Creates a failure with its text on one line, cut to 500 characters. Control characters become spaces, because
+    /// PostgreSQL stores no zero byte and text from a peer must not control a terminal.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl AsRef<str>) -> Self {
         let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -220,23 +221,24 @@ impl CheckFailure {
     }
 }
 
-/// The findings of a check about its target.
+/// The result of a check that was made: status of the target, times, and the reason of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
     /// The result after evaluating the conditions.
     pub status: CheckStatus,
-    /// Set exactly when the target answered; the value of `response_time_ms` and of the percentiles.
+    /// Time until the target answered, from which `response_time_ms` and the percentiles come; `None` = no answer.
     pub response_time: Option<Micros>,
-    /// The durations of the phases.
+    /// The durations of the phases, such as name resolution and TLS handshake.
     pub timings: PhaseTimings,
-    /// Status code of the response, HTTP only.
+    /// Status code of the HTTP response; `None` for other types of checks, or without a response.
     pub status_code: Option<u16>,
     /// Set exactly when `status` is not `up`. Boxed: most checks have none.
     pub failure: Option<Box<CheckFailure>>,
 }
 
 impl Measurement {
-    /// The target did not answer: `down` with a reason, and the phases that were reached.
+    /// The measurement of a target that did not answer: `down` with a reason, and the timings of the phases that were
+    /// reached.
     #[must_use]
     pub fn unanswered(code: ErrorCode, message: impl AsRef<str>, timings: PhaseTimings) -> Self {
         Self {
@@ -250,7 +252,7 @@ impl Measurement {
 }
 
 words! {
-    /// The reason why a check could not be made. Never the target's fault, never `down`.
+    /// The reason why a check could not be made: a fault of the location, which never makes the target `down`.
     #[derive(PartialOrd, Ord)]
     #[repr(u8)]
     pub enum LocalFault {
@@ -260,13 +262,13 @@ words! {
         NoPorts,
         /// The kernel has no memory or buffers left.
         NoMemory,
-        /// Our own network is down.
+        /// The network of this host is down.
         NetworkDown,
-        /// No name server answers any question.
+        /// None of the name servers of this host answers.
         ResolverUnavailable,
-        /// This process may not do that here (ICMP without the privilege).
+        /// This process lacks a privilege that the check needs (ICMP).
         NotPermitted,
-        /// The check did not end within its time and was cut off, or the thread of the process was too late for it.
+        /// The check exceeded its time limit and was cut off, or the process was too busy to carry it out in time.
         Overrun,
         /// The code of the check panicked.
         Panicked,
@@ -282,7 +284,7 @@ words! {
 pub enum CheckOutcome {
     /// The check was made, with this result.
     Measured(Measurement),
-    /// The check could not be made; its time is `no_data`.
+    /// The check could not be made; the period is `no_data`.
     Unmeasured(LocalFault),
 }
 

@@ -1,4 +1,4 @@
-//! Components and groups of a status page (contract 4.14): the stored fields of one.
+//! Components and groups of a status page (contract 4.14): their stored fields.
 //!
 //! Their tree is in `tree`, their status for visitors in `status`, groups that follow tags in `sync`.
 
@@ -34,35 +34,35 @@ pub struct Component {
     pub id: Id,
     /// Database key of the status page.
     pub page: i64,
-    /// The group that it is in.
+    /// Database key of the group that contains it; `None` at the top of the page.
     pub parent: Option<ComponentKey>,
-    /// The service that it shows.
+    /// Database key of the service that it shows; `None` = no service.
     pub service: Option<ServiceKey>,
-    /// True if the service that it showed was deleted, until it shows another one or shall show none.
+    /// True after the service that it showed was deleted, until a client sets `service` to another one or to none.
     pub has_lost_service: bool,
-    /// On a group: key of the tag that fills it.
+    /// Only on a group: database key of the tag whose services become its children.
     pub sync_tag: Option<i64>,
     /// Display name.
     pub name: TranslatedText,
-    /// True if a client has named it; false for a child with a name from the synchronisation.
+    /// True if a client has set the name; false if the synchronisation took it from the service.
     pub has_own_name: bool,
     /// Text shown below the name.
     pub description: Option<TranslatedText>,
-    /// True if it is a group: it contains other components.
+    /// True for a group, which contains other components.
     pub is_group: bool,
-    /// True if visitors see it.
+    /// True if visitors see it, unless a group around it is hidden.
     pub is_visible: bool,
-    /// True if visitors see its uptime bars, one for each day.
+    /// True if visitors see the uptime bars of the component, one for each day.
     pub show_uptime_bars: bool,
-    /// True if healthy children are hidden.
+    /// Only on a group: true if the page hides operational children.
     pub hide_operational_children: bool,
-    /// True if a group is shown expanded.
+    /// Only on a group: true if the page shows it expanded.
     pub default_open: bool,
-    /// True if children made by the synchronisation are visible.
+    /// Only on a group: `is_visible` of the children that the synchronisation creates.
     pub sync_new_visible: bool,
-    /// True if the synchronisation made it.
+    /// True while the synchronisation manages the component, which it has created or adopted.
     pub is_sync_managed: bool,
-    /// Place among its siblings, 0..10000.
+    /// Position among its siblings, 0 to 10,000.
     pub display_order: i32,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -96,7 +96,7 @@ impl Component {
     }
 }
 
-/// The position after siblings of which the last one is at `last`.
+/// Returns the position of a component after its siblings, the last of which is at `last`; `None` = no siblings.
 #[must_use]
 pub fn order_behind(last: Option<i32>) -> i32 {
     last.map_or(0, |last| last.saturating_add(1).min(ORDER_MAX))

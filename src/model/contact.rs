@@ -1,4 +1,4 @@
-//! Contacts: people who can be notified, each by their own channels, in their own language and time zone.
+//! Contacts: people who can be notified, each by their own channels and in their own language and time zone.
 //!
 //! A contact is not a user: it cannot log in, and acts only through requests of a token. Escalation policies name
 //! contacts, and on-call schedules put them on duty.
@@ -27,17 +27,17 @@ pub struct Contact {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// 1..255 characters.
+    /// Display name, 1 to 255 characters.
     pub name: String,
-    /// The address to which mails go.
+    /// E-mail address of the contact.
     pub email: String,
-    /// The zone of its clocks, in which its quiet hours are read.
+    /// Time zone of the contact, which applies to its quiet hours.
     pub zone: IanaZone,
-    /// One of the organisation's languages.
+    /// Code of the language of its messages, one of the organisation's languages.
     pub language: String,
-    /// The channels by which it is notified.
+    /// The notification channels by which the contact is notified.
     pub channels: Vec<ResourceReference>,
-    /// Hours in which only severe events are sent, in its own time zone; `None` = none.
+    /// Hours in which only severe events are sent, in the time zone of the contact; `None` = no quiet hours.
     pub quiet: Option<QuietHours>,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -1,9 +1,9 @@
 //! Sanitising the style sheet of a status page (contract 4.13.4).
 //!
-//! Everything that could load code, other sheets or foreign resources is cut out: `@import`, `@charset`,
-//! `@namespace`, `expression(…)`, `behavior`, `-moz-binding`, foreign `url(…)`, and `<`, also where escapes or
-//! comments spell one of them. Everything else stays byte for byte. Cutting is repeated until nothing is found,
-//! because a cut can join two halves.
+//! Everything that could run code, load another sheet or end the `<style>` element is cut out: `@import`, `@charset`,
+//! `@namespace`, `expression(…)`, `behavior`, `-moz-binding`, `<`, and `url(…)` with anything other than HTTPS or an
+//! embedded image, even if escapes or comments disguise it. Everything else stays byte for byte. Cutting is repeated
+//! until nothing is found, because a cut can join the two halves of a forbidden construct.
 
 mod glyph;
 #[cfg(test)]
@@ -13,14 +13,14 @@ use std::ops::Range;
 
 use crate::model::css::glyph::StyleSheet;
 
-/// Maximum rounds of cutting. A sheet that needs more is hostile; nothing of it is kept.
+/// Maximum number of rounds of cutting. A sheet that needs more is hostile and is dropped as a whole.
 const MAX_ROUNDS: usize = 20;
 
-/// At-rules that are cut with everything up to their end.
+/// At-rules that are cut, each up to its end.
 const AT_RULES: [&str; 3] = ["@import", "@charset", "@namespace"];
 /// Properties that are cut with their value.
 const PROPERTIES: [&str; 3] = ["behavior", "-ms-behavior", "-moz-binding"];
-/// The schemes and media types of the addresses that `url(…)` may name.
+/// Permitted starts of the address in `url(…)`: a scheme, or a media type of embedded data.
 const ADDRESSES: [&str; 6] = [
     "https:",
     "data:image/png",
@@ -30,7 +30,7 @@ const ADDRESSES: [&str; 6] = [
     "data:image/svg+xml",
 ];
 
-/// The sheet without forbidden constructs, trimmed.
+/// Returns the sheet without forbidden constructs, trimmed; empty if the sheet needs more than `MAX_ROUNDS`.
 #[must_use]
 pub fn sanitise(text: &str) -> String {
     let mut text = text.trim().to_owned();
@@ -44,7 +44,7 @@ pub fn sanitise(text: &str) -> String {
     String::new()
 }
 
-/// The byte ranges to cut out, in order and disjoint.
+/// The byte ranges to cut out, ascending and disjoint.
 fn cuts(sheet: &StyleSheet) -> Vec<Range<usize>> {
     let mut cuts = Vec::new();
     let mut at = 0;
@@ -60,7 +60,7 @@ fn cuts(sheet: &StyleSheet) -> Vec<Range<usize>> {
     cuts
 }
 
-/// Returns the end of the forbidden construct that starts at glyph `at`; `None` when none starts there.
+/// Returns the end of the forbidden construct that starts at character `at`; `None` if no such construct starts there.
 fn cut_end(sheet: &StyleSheet, at: usize) -> Option<usize> {
     match sheet.lower(at)? {
         '<' => Some(at + 1),

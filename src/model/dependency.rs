@@ -1,7 +1,7 @@
-//! Dependencies of services: on other services, by themselves or by a tag that they carry.
+//! Dependencies of services on other services, which are named one by one or by a tag that they carry.
 //!
-//! A service does not depend on itself, also when it carries the tag. Dependencies must not form a circle: one is
-//! refused, and named.
+//! A service never depends on itself, even if it carries the tag. Dependencies must not form a circle: a dependency
+//! that would close one is refused, and the error names the circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 
-/// Maximum number of entries of a service.
+/// Maximum number of dependencies of a service; a tag counts as one.
 pub const DEPENDENCIES_MAX: usize = 20;
 
-/// Something that a service depends on.
+/// A dependency of a service: another service, or all services with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dependency {
     /// A single service.
@@ -23,31 +23,31 @@ pub enum Dependency {
         key: i64,
         /// The id that clients see.
         id: Id,
-        /// `key:value`, or `key` alone.
+        /// Text of the tag: `key:value`, or `key` alone.
         label: String,
     },
 }
 
-/// A service fails while one of its dependencies is down, or was down and the service was not checked since: whether
-/// it works by itself cannot be known.
+/// The state of a service that fails while one of its dependencies is down, or was down and the service has not been
+/// checked since. Whether the service itself works cannot be known in this time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreachableState {
     /// Start of this state.
     pub since: Timestamp,
-    /// The dependencies that are down, by name; empty when they are back.
+    /// The dependencies that are down, sorted by name; empty when all of them are back.
     pub because_of: Vec<NamedService>,
 }
 
-/// The dependency graph of an organisation, tags resolved.
+/// The dependency graph of an organisation, with tags resolved to services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DependencyGraph {
     parents: BTreeMap<ServiceKey, BTreeSet<ServiceKey>>,
-    /// The same edges, by the service at their other end.
+    /// The same edges in the other direction: the dependent services of each service.
     children: BTreeMap<ServiceKey, BTreeSet<ServiceKey>>,
 }
 
 impl DependencyGraph {
-    /// A service depends on another one.
+    /// Adds the dependency of `child` on `parent`; a dependency of a service on itself is ignored.
     pub fn add(&mut self, child: ServiceKey, parent: ServiceKey) {
         if child != parent {
             self.parents.entry(child).or_default().insert(parent);
@@ -55,31 +55,31 @@ impl DependencyGraph {
         }
     }
 
-    /// The services that this one depends on directly.
+    /// The services on which `service` depends directly.
     pub fn parents_of(&self, service: ServiceKey) -> impl Iterator<Item = ServiceKey> {
         self.parents.get(&service).into_iter().flatten().copied()
     }
 
-    /// The services that depend on this one directly.
+    /// The services that depend on `service` directly.
     pub fn children_of(&self, service: ServiceKey) -> impl Iterator<Item = ServiceKey> {
         self.children.get(&service).into_iter().flatten().copied()
     }
 
-    /// Returns true if there are no dependencies.
+    /// Returns true if no service depends on another.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
 
-    /// A circle, from a service over those that it depends on back to itself; `None` when there is none.
+    /// A circle of dependencies, listed from a service back to the same service; `None` if the graph has no circle.
     #[must_use]
     pub fn cycle(&self) -> Option<Vec<ServiceKey>> {
         let mut ends: BTreeSet<ServiceKey> = BTreeSet::new();
         self.parents.keys().find_map(|start| self.cycle_from(*start, &mut ends))
     }
 
-    /// Walks upwards, depth first, without recursion: a chain may be as long as there are services. Services that
-    /// lead to no circle are added to `ends`.
+    /// Searches from `start` along the dependencies, depth first. Does not recurse, because a chain may include every
+    /// service. Services that lead to no circle are added to `ends`.
     fn cycle_from(&self, start: ServiceKey, ends: &mut BTreeSet<ServiceKey>) -> Option<Vec<ServiceKey>> {
         if ends.contains(&start) {
             return None;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// Found exactly where there is no order of all services, and the named services form a circle.
+        /// A circle is found exactly if the services cannot be sorted by dependency, and the listed services form one.
         #[test]
         fn a_circle_is_found_exactly_when_one_exists(edges in prop::collection::vec((0_i64..8, 0_i64..8), 0..20)) {
             let graph = graph(&edges);

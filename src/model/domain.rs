@@ -1,7 +1,6 @@
-//! A custom host name of a status page (contract 4.15): when it is checked, and the effect of a check.
+//! A custom host name of a status page (contract 4.15): the times of its checks, and the effect of a check.
 //!
-//! An inconclusive check changes nothing but the time of the next one: trouble of this installation never fails a
-//! domain.
+//! An inconclusive check never changes the status of a domain: trouble of this installation must not fail it.
 
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
@@ -10,17 +9,18 @@ use crate::model::word_enum::words;
 
 pub mod claims;
 
-/// Characters of the value of a TXT record.
+/// Number of characters of the value of a TXT record.
 pub const TXT_VALUE_LENGTH: usize = 40;
 
 const MINUTE_MS: i64 = 60_000;
-/// Minutes after the domain was attached; after the last of them, hourly.
+/// Times of the first checks of a pending domain, in minutes after it was attached; later checks are hourly.
 const FIRST_CHECKS_MINUTES: [i64; 5] = [1, 2, 5, 10, 30];
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// The longest time between two checks, in milliseconds. A check that is further away was planned before the clock
 /// was set back.
 pub const LONGEST_PAUSE_MS: i64 = DAY_MS;
-/// The time, in milliseconds, that a domain may wait for its records, and that an active one may be without them.
+/// The time, in milliseconds, after which a pending domain without right records fails, and an active domain whose
+/// records have become wrong.
 const PATIENCE_MS: i64 = 7 * DAY_MS;
 /// Shortest time between two checks requested by a client, in milliseconds.
 const COOLDOWN_MS: i64 = 10_000;
@@ -30,11 +30,11 @@ const TXT_ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 words! {
     /// The state of a domain.
     pub enum DomainStatus {
-        /// Its records have not been seen.
+        /// The records have not been right yet.
         PendingVerification,
-        /// Both records are right: it is served.
+        /// Both records are right: the page is served under this name.
         Active,
-        /// Given up: checks do not change it any more.
+        /// The records were wrong for too long, or the name belongs to another organisation. Checks no longer change this.
         Failed,
     }
 }
@@ -44,15 +44,15 @@ words! {
     pub enum DomainProblem {
         /// The host name does not resolve.
         NoRecords,
-        /// It resolves to something else.
+        /// The host name resolves to another target.
         WrongTarget,
         /// The TXT record is absent or different.
         OwnershipMissing,
         /// DNSSEC validation fails.
         Dnssec,
-        /// Never right within a week.
+        /// The records were not right within a week after the domain was attached.
         VerificationTimeout,
-        /// Wrong for a week after it had been right.
+        /// The records of an active domain were wrong for a week.
         StaleTimeout,
         /// Another organisation has proven the name.
         ClaimedElsewhere,
@@ -64,7 +64,7 @@ words! {
 pub enum DomainRecordsState {
     /// Both records are right.
     Right,
-    /// The first fault that was found.
+    /// The records are wrong; this is the first fault found.
     Wrong(DomainProblem),
     /// The check was inconclusive, which is not the domain's fault.
     Nothing,
@@ -79,21 +79,21 @@ pub struct CustomDomain {
     pub id: Id,
     /// Database key of the page.
     pub statuspage: i64,
-    /// The host name.
+    /// The host name in lower case, such as `status.example.com`.
     pub hostname: String,
-    /// State by the checks so far.
+    /// State according to the checks so far.
     pub status: DomainStatus,
     /// The value that the TXT record must have.
     pub txt_value: String,
-    /// The time since which it is active; `None` unless it is.
+    /// The time since which the domain is active; `None` in other states.
     pub verified_at: Option<Timestamp>,
     /// The fault of its records; `None` before the first check and while active.
     pub problem: Option<DomainProblem>,
     /// The time of the next check; `None` = never.
     pub next_check_at: Option<Timestamp>,
-    /// The time since which an active domain's records are wrong.
+    /// The time since which an active domain's records are wrong; `None` while they are right.
     pub wrong_since: Option<Timestamp>,
-    /// The time at which a client last requested a check.
+    /// The time at which a client last requested a check; `None` = never.
     pub asked_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -119,7 +119,7 @@ impl CustomDomain {
         }
     }
 
-    /// The domain after a check, without regard to other claims of its name (see `claims`).
+    /// Returns the domain after a check, without regard to other claims of its name (see `claims`).
     #[must_use]
     pub fn after_check(&self, records_state: DomainRecordsState, time: JudgedTime) -> Self {
         match self.status {
@@ -146,7 +146,7 @@ impl CustomDomain {
             DomainRecordsState::Wrong(problem) => {
                 Self { problem: Some(problem), next_check_at, ..self.clone() }
             }
-            // For its owner, a name that was never seen does not resolve; an earlier result stays.
+            // A domain that was never checked conclusively is shown as not resolving; an earlier problem stays.
             DomainRecordsState::Nothing => {
                 let problem = self.problem.or(Some(DomainProblem::NoRecords));
                 Self { problem, next_check_at, ..self.clone() }
@@ -162,7 +162,7 @@ impl CustomDomain {
                 Self { wrong_since: None, next_check_at: Some(tomorrow), ..self.clone() }
             }
             DomainRecordsState::Wrong(_) => {
-                // A time of the future was noted before the clock was set back.
+                // A time in the future was stored before the clock was set back.
                 let since = self.wrong_since.unwrap_or(time.best).min(time.best);
                 if is_over(since, time) {
                     return self.failed(DomainProblem::StaleTimeout);
@@ -196,7 +196,7 @@ impl CustomDomain {
     }
 }
 
-/// Returns true if the week from `since` on is over by a trusted time.
+/// Returns true if `now` is trusted and at least a week after `since`.
 const fn is_over(since: Timestamp, now: JudgedTime) -> bool {
     now.is_trusted && now.at.ms_since(since) >= PATIENCE_MS
 }

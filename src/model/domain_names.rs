@@ -8,13 +8,13 @@ use crate::model::domain::CustomDomain;
 /// The host names of this installation, without ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainNames {
-    /// Status pages are below it.
+    /// Domain of the status pages: the host name of each page is its slug below this domain.
     pub pages: String,
     /// The host name to which custom domains must resolve.
     pub edge: String,
-    /// The host names at which the API answers and pings arrive; may be addresses.
+    /// Host names or IP addresses at which the API answers and heartbeat pings arrive.
     pub api: Vec<String>,
-    /// First label of verification records.
+    /// First label of the names of TXT records that verify a domain.
     pub txt_label: String,
 }
 
@@ -38,13 +38,13 @@ impl DomainNames {
         self.own().any(|ours| is_within(hostname, ours))
     }
 
-    /// Returns true if the name is one of this installation, and no page's.
+    /// Returns true if the name is one of this installation itself, not of a status page.
     #[must_use]
     pub fn is_own(&self, hostname: &str) -> bool {
         self.own().any(|ours| hostname == ours)
     }
 
-    /// Returns true if the API has this host: a name of this installation, `localhost` or an address.
+    /// Returns true if the API answers at this host: a name of this installation, `localhost` or an IP address.
     #[must_use]
     pub fn is_of_api(&self, host: &str) -> bool {
         self.is_own(host) || host == "localhost" || host.parse::<IpAddr>().is_ok()
@@ -65,37 +65,38 @@ impl DomainNames {
         }
     }
 
-    /// The slug in this host name, if it is below the domain of the pages.
+    /// The part of the host name before the domain of the pages, which is a page's slug; `None` if it is not below that
+    /// domain.
     #[must_use]
     pub fn slug<'h>(&self, hostname: &'h str) -> Option<&'h str> {
         hostname.strip_suffix(self.pages.as_str())?.strip_suffix('.')
     }
 }
 
-/// A request does not say which host it is for, or says it in a wrong form.
+/// The host of a request is missing, repeated or malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no valid host")]
 pub struct InvalidHost;
 
-/// What a request says about its host.
+/// The parts of a request that name its host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostLines<'a> {
-    /// Host and port of the request target, if it has them.
+    /// Host and port of the request target; `None` if the target is only a path.
     pub target: Option<&'a str>,
-    /// The first `Host` line.
+    /// Value of the first `Host` header.
     pub header: Option<&'a [u8]>,
-    /// True if there is a second line.
+    /// True if the request has more than one `Host` header.
     pub is_repeated: bool,
-    /// True for a request of HTTP/1.1, which must have a line.
+    /// True for HTTP/1.1, which requires a `Host` header.
     pub must_have_header: bool,
 }
 
 impl HostLines<'_> {
-    /// The host of the request in lower case, without port and trailing dot; `None` if it names none. The host of the
-    /// target takes precedence (RFC 9112, section 3.2.2).
+    /// The host of the request in lower case, without port and trailing dot; `None` if the request names no host. The
+    /// host of the target takes precedence (RFC 9112, section 3.2.2).
     ///
     /// # Errors
-    /// When the header is missing, repeated or malformed (RFC 9112, section 3.2), or the target is.
+    /// When the header is missing, repeated or malformed (RFC 9112, section 3.2), or the target is malformed.
     pub fn host(&self) -> Result<Option<String>, InvalidHost> {
         if self.is_repeated || (self.must_have_header && self.header.is_none()) {
             return Err(InvalidHost);
@@ -105,11 +106,12 @@ impl HostLines<'_> {
     }
 }
 
-/// Longest host name, and longest label of one (RFC 1035, section 2.3.4).
+/// Maximum length of a host name in bytes (RFC 1035, section 2.3.4).
 const NAME_MAX: usize = 253;
+/// Maximum length of a label of a host name in bytes.
 const LABEL_MAX: usize = 63;
 
-/// The host of `host[:port]` (RFC 3986, section 3.2.2) in lower case, without port and trailing dot; `None` for an empty one.
+/// The host of `host[:port]` (RFC 3986, section 3.2.2) in lower case, without port and trailing dot; `None` if empty.
 fn parse_host(value: &[u8]) -> Result<Option<String>, InvalidHost> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidHost)?;
     let (host, port) = match text.strip_prefix('[') {
@@ -136,7 +138,7 @@ fn parse_host(value: &[u8]) -> Result<Option<String>, InvalidHost> {
     Ok((!host.is_empty()).then(|| host.to_ascii_lowercase()))
 }
 
-/// The characters of a registered name.
+/// Returns true for a character that a registered name may contain (RFC 3986, section 3.2.2).
 const fn is_of_host_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',' | b';' | b'=')
@@ -154,7 +156,7 @@ pub fn is_hostname(text: &str) -> bool {
         && ends_in_letter
 }
 
-/// Returns true for a label of a host name: 1 to 63 bytes of these letters, and hyphens between them.
+/// Returns true for a label of a host name: 1 to 63 bytes of characters that `is_letter` accepts, and inner hyphens.
 pub(super) fn is_label(label: &str, is_letter: impl Fn(char) -> bool) -> bool {
     (1..=63).contains(&label.len())
         && !label.starts_with('-')
@@ -184,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.15: equal to or below the host of the pages, the edge or the API.
+    /// Contract 4.15: a name equal to or below the host of the pages, the edge or the API is reserved.
     #[rstest]
     #[case("status.example.net", true)]
     #[case("shop.status.example.net", true)]
@@ -274,7 +276,7 @@ mod tests {
         assert_eq!(host(format!("{label}a.example").as_bytes()), Err(InvalidHost));
     }
 
-    /// RFC 9112, section 3.2.
+    /// RFC 9112, section 3.2: HTTP/1.1 requires exactly one `Host` header.
     #[test]
     fn one_line_is_needed_and_the_target_takes_precedence() {
         let line = HostLines { header: Some(b"one.example"), must_have_header: true, ..HostLines::default() };

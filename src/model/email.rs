@@ -1,6 +1,6 @@
 //! E-mail addresses: the form that is accepted (the practical part of RFC 5322).
 //!
-//! It does no lookup and sends nothing.
+//! No domain is looked up, and nothing is sent.
 
 use crate::model::domain_names::is_label;
 
@@ -16,14 +16,14 @@ pub fn is_address(text: &str) -> bool {
     text.chars().count() <= ADDRESS_LENGTH && is_local(local) && is_domain(domain)
 }
 
-/// Dot-separated words of characters that are neither blanks nor delimiters.
+/// Returns true for dot-separated words of characters that are neither blanks nor delimiters.
 fn is_local(local: &str) -> bool {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"\"(),:;<>@[\\]".contains(c);
     let is_word = |word: &str| !word.is_empty() && word.chars().all(is_plain);
     local.chars().count() <= LOCAL_LENGTH && local.split('.').all(is_word)
 }
 
-/// At least two labels of letters, digits and inner hyphens.
+/// Returns true for at least two labels of letters, digits and inner hyphens.
 fn is_domain(domain: &str) -> bool {
     domain.contains('.') && domain.split('.').all(|label| is_label(label, char::is_alphanumeric))
 }

@@ -1,8 +1,8 @@
-//! Escalation policies: notifications of an incident, step by step, until it is acknowledged or over.
+//! Escalation policies: notifications of an incident, step by step, until the incident is acknowledged or resolved.
 //!
 //! The policies of an organisation have an order; an incident follows the first one that matches it. The time of a
-//! step counts from the step before it. The messages of a step are not known here: `lifecycle` writes the step and
-//! its messages in one transaction, so that a step happens once.
+//! step counts from the step before it. This module does not make messages: `lifecycle` writes a step and its messages
+//! in one transaction, so that each step happens once.
 
 use std::ops::RangeInclusive;
 
@@ -15,19 +15,19 @@ use crate::model::notification::routing::{ResourceReference, RoutedServices, Rou
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
-/// Maximum number of steps of a policy; it has one at least.
+/// Maximum number of steps of a policy; the minimum is one.
 pub const STEPS_MAX: usize = 20;
 /// Maximum number of channels of a step.
 pub const CHANNELS_MAX: usize = 20;
 /// Maximum number of contacts of a step.
 pub const CONTACTS_MAX: usize = 20;
-/// Most on-call schedules of a step.
+/// Maximum number of on-call schedules of a step.
 pub const SCHEDULES_MAX: usize = 20;
-/// Maximum number of incident policies that a policy names.
+/// Maximum number of incident policies that an escalation policy names.
 pub const INCIDENT_POLICIES_MAX: usize = 20;
-/// Seconds between a step and the one before it, or the start of the incident.
+/// Permitted seconds between a step and the step before it, or the start of the incident for the first step.
 pub const AFTER_SECONDS: RangeInclusive<u32> = 0..=86_400;
-/// Seconds between the last step and the first one of the next round.
+/// Permitted seconds between the last step of a round and the first step of the next round.
 pub const REPEAT_SECONDS: RangeInclusive<u32> = 60..=86_400;
 
 /// A policy as it is stored.
@@ -39,15 +39,15 @@ pub struct EscalationPolicy {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Its position in the order, from 1.
+    /// Position in the order of the organisation's policies, from 1.
     pub position: i32,
-    /// 1..255 characters.
+    /// Display name, 1 to 255 characters.
     pub name: String,
-    /// The incidents that follow it.
+    /// Selects the incidents that follow the policy.
     pub assignment: EscalationAssignment,
-    /// Its steps in their order, at least one.
+    /// The steps in their order, at least one.
     pub steps: Vec<EscalationStep>,
-    /// Seconds after the last step at which the first one is repeated; `None` = it ends with the last step.
+    /// Seconds from the last step until the first step is repeated; `None` = the policy ends with the last step.
     pub repeat_after_seconds: Option<u32>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -55,10 +55,10 @@ pub struct EscalationPolicy {
     pub updated_at: Timestamp,
 }
 
-/// A step: its recipients and its time. It names one channel, contact or schedule at least.
+/// A step of a policy: its time, and its recipients, which are at least one channel, contact or schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EscalationStep {
-    /// Seconds since the step before it, or since the start of the incident.
+    /// Seconds since the step before it; for the first step, since the start of the incident.
     pub after_seconds: u32,
     /// The channels that are notified.
     pub channels: Vec<ResourceReference>,
@@ -82,16 +82,17 @@ impl EscalationPolicy {
     }
 }
 
-/// The incidents that follow a policy.
+/// The rule that selects the incidents that follow a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EscalationAssignment {
-    /// None that is less severe.
+    /// The lowest severity of an incident that follows the policy.
     pub min_severity: Severity,
-    /// `None` = all others.
+    /// Further restriction by services or incident policies; `None` = every incident that is severe enough.
     pub selection: Option<IncidentSelection>,
 }
 
-/// Incidents that a policy names: those that affect one of the services, and those that one of the incident policies opened.
+/// Incidents that a policy names: every incident that affects one of the services, or that one of the incident
+/// policies opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentSelection {
     /// Services by tag or by id.
@@ -100,19 +101,19 @@ pub struct IncidentSelection {
     pub incident_policies: Vec<ResourceReference>,
 }
 
-/// The properties of an incident that decide which policy it follows.
+/// The properties of an incident that decide which policy the incident follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentTraits {
-    /// Present severity of the incident.
+    /// Current severity of the incident.
     pub severity: Severity,
-    /// The services that it affects.
+    /// Keys of the services that the incident affects, and of their tags.
     pub concerned: RoutingKeys,
-    /// Key of the incident policy that opened it; `None` = a member did.
+    /// Key of the incident policy that opened the incident; `None` = a member opened it.
     pub incident_policy: Option<i64>,
 }
 
 impl EscalationAssignment {
-    /// Returns true if such an incident follows the policy.
+    /// Returns true if an incident with these traits follows the policy.
     #[must_use]
     pub fn matches(&self, case: &IncidentTraits) -> bool {
         let is_chosen = self.selection.as_ref().is_none_or(|chosen| {
@@ -123,7 +124,7 @@ impl EscalationAssignment {
     }
 }
 
-/// The policy that an incident follows: the first one in the order that matches.
+/// The policy that an incident follows: the first one in the order that matches; `None` if no policy matches.
 #[must_use]
 pub fn first_match<'a>(
     policies: &'a [EscalationPolicy],
@@ -140,7 +141,7 @@ pub struct EscalationProgress {
     pub round: u32,
     /// The index of the next step, from 0.
     pub next_step: usize,
-    /// The time of the next step; `None` when the last step of the last round is done.
+    /// The time of the next step; `None` if the last step was taken and no repetition follows.
     pub due_at: Option<Timestamp>,
 }
 
@@ -160,14 +161,14 @@ impl EscalationProgress {
         Self { due_at: begun.due_at.map(|due_at| due_at.max(now)), ..begun }
     }
 
-    /// The next step; `None` when the policy has been shortened since.
+    /// The next step; `None` if all steps were taken or the policy has been shortened since.
     #[must_use]
     pub fn step(self, policy: &EscalationPolicy) -> Option<&EscalationStep> {
         policy.steps.get(self.next_step)
     }
 
-    /// The progress after the step that was taken now. After a step that reached nobody the next one is due at once;
-    /// a new round never is.
+    /// The progress after a step that was taken at `now`. If the step reached nobody, the next step of the same round is
+    /// due at once; a new round always waits for its time.
     #[must_use]
     pub fn after_step(self, policy: &EscalationPolicy, now: Timestamp, has_reached: bool) -> Self {
         let next_step = self.next_step + 1;
@@ -183,9 +184,9 @@ impl EscalationProgress {
 }
 
 impl EscalationProgress {
-    /// The same progress when the policy is changed from `before` to `after`. A waiting step is moved by the change
-    /// of its wait, but not before now. Where all steps were taken, an added step or an added repetition counts from
-    /// now.
+    /// The progress after the policy was changed from `before` to `after`. The due time of a waiting step moves by the
+    /// change of its wait, but not before `now`. If all steps had been taken, an added step or an added repetition
+    /// counts from `now`.
     #[must_use]
     pub fn after_change(self, before: &EscalationPolicy, after: &EscalationPolicy, now: Timestamp) -> Self {
         let Some(due_at) = self.due_at else { return self.resume(after, now) };
@@ -194,7 +195,7 @@ impl EscalationProgress {
                 let due_at = due_at.plus_ms((i64::from(new) - i64::from(old)) * 1_000);
                 Self { due_at: Some(due_at.max(now)), ..self }
             }
-            // It waited for a repetition that was removed.
+            // The incident waited for a repetition that was removed.
             (Some(_), None) if self.next_step == 0 => {
                 Self { next_step: after.steps.len(), due_at: None, ..self }
             }
@@ -202,14 +203,14 @@ impl EscalationProgress {
         }
     }
 
-    /// The same progress after the clock was set back: no step waits longer than its policy allows.
+    /// The progress with its wait limited to that of the policy, because the clock may have been set back.
     #[must_use]
     pub fn limit_wait(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         let latest = later(now, self.wait(policy).unwrap_or_default());
         Self { due_at: self.due_at.map(|due_at| due_at.min(latest)), ..self }
     }
 
-    /// The progress in a changed policy of which all steps were taken.
+    /// The progress in a changed policy whose steps had all been taken before the change.
     fn resume(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         match (policy.steps.get(self.next_step), policy.repeat_after_seconds) {
             (Some(step), _) => Self { due_at: Some(later(now, step.after_seconds)), ..self },
@@ -268,8 +269,8 @@ mod tests {
         ResourceReference { key, id: Id::random() }
     }
 
-    /// The waits of the steps, the repetition, the step after which (each reached a recipient, all at second 1,000), and the round,
-    /// step and second that follow.
+    /// Columns: waits of the steps; wait of the repetition; round and index of a step that reached a recipient at second
+    /// 1,000; the round, step and second that follow.
     #[rstest]
     #[case::the_second(&[0, 300], None, (1, 0), (1, 1, Some(1_300)))]
     #[case::at_once(&[60, 0], None, (1, 0), (1, 1, Some(1_000)))]
@@ -302,8 +303,8 @@ mod tests {
         assert_eq!(second.after_step(&policy, at(10), false).due_at, Some(at(70)));
     }
 
-    /// Waits of the steps and the repetition before and after; round, next step and second at which it is due before and after, all
-    /// changed at second 1,000.
+    /// Columns: waits of the steps and the repetition, before and after the change at second 1,000; round, next step and
+    /// the second at which it is due, before and after the change.
     #[rstest]
     #[case::longer(&[0, 300], None, &[0, 600], None, (1, 1, Some(1_100)), (1, 1, Some(1_400)))]
     #[case::shorter(&[0, 300], None, &[0, 250], None, (1, 1, Some(1_100)), (1, 1, Some(1_050)))]
@@ -342,6 +343,7 @@ mod tests {
         assert_eq!(within.due_at, Some(at(expected)));
     }
 
+    /// Columns: wait of the first step; second at which the incident enters the policy; second at which the step is due.
     /// The incident started at second 0.
     #[rstest]
     #[case::at_once(0, 100, 100)]
@@ -356,8 +358,8 @@ mod tests {
         assert_eq!(entered, EscalationProgress { round: 1, next_step: 0, due_at: Some(at(expected)) });
     }
 
-    /// The tag, service and incident policy named by a policy for major incidents and above; severity, the key of tag
-    /// and service, and the incident policy of an incident.
+    /// Columns: tag, service and incident policy named by a policy for major incidents and above; of an incident its
+    /// severity, the key of both its tag and its service, and its incident policy; whether the incident matches.
     #[rstest]
     #[case::every_incident(None, (Severity::Major, 0, None), true)]
     #[case::too_harmless(None, (Severity::Minor, 0, None), false)]

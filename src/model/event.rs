@@ -7,9 +7,9 @@ words! {
     pub enum EventType {
         /// The measured status of a service has changed.
         StatusChange,
-        /// Something became of an incident.
+        /// An incident was created, changed, resolved or deleted.
         Incident,
-        /// Something became of a maintenance.
+        /// A maintenance was created, changed or deleted.
         Maintenance,
         /// A check has ended.
         Result,
@@ -17,7 +17,7 @@ words! {
 }
 
 words! {
-    /// The kinds of resources that events are about and that have rows of their own.
+    /// The kinds of resources whose changes are stored as events.
     pub enum EventSubjectKind {
         /// The event is about an incident.
         Incident,
@@ -31,11 +31,11 @@ words! {
     pub enum EventAction {
         /// The incident or maintenance was created.
         Created,
-        /// It is not as it was.
+        /// The incident or maintenance was changed.
         Updated,
-        /// An incident is over.
+        /// The incident was resolved.
         Resolved,
-        /// It is no longer there.
+        /// The incident or maintenance was deleted.
         Deleted,
     }
 }

@@ -1,8 +1,9 @@
-//! Facts as bytes, and back: results and status changes that leave the process or its memory.
+//! Encoding of facts as bytes, and decoding: results and status changes that are sent to another process or written to
+//! disk.
 //!
-//! Every fact is encoded by itself: its length, a CRC32, and fields as varints, so that a damaged one affects no
+//! Every fact is encoded separately, as its length, a CRC32 and its fields as varints, so that a damaged fact affects no
 //! other. Decoding returns exactly the encoded fact; bytes that are not a fact are refused. A change of the layout
-//! needs a new version of the container of the facts.
+//! needs a new version of the file or message that contains the facts.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckFailure, CheckStatus, ErrorCode, Measurement, Micros};
@@ -11,13 +12,13 @@ use crate::model::location::LocationCode;
 use crate::model::service::ProbeRole;
 use crate::model::varint;
 
-/// Longer than the longest fact: 500 characters of text and some numbers.
+/// Maximum length of an encoded fact in bytes; the longest fact has 500 characters of text and some numbers.
 const FACT_MAX_BYTES: usize = 4_096;
 const CHECK: u8 = 1;
 const CHANGE: u8 = 2;
 const HAS_CODE: u8 = 1;
 const HAS_FAILURE: u8 = 2;
-/// The code of the role follows from this bit on.
+/// Position of the code of the role in the flags, in bits.
 const ROLE_SHIFT: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) enum RecordedFact {
     Change(StatusChange),
 }
 
-/// Appends all facts, changes last.
+/// Appends all facts to `out`: first the checks, then the changes.
 pub(crate) fn encode(checks: &[CheckRecord], changes: &[StatusChange], out: &mut Vec<u8>) {
     let mut fact = Vec::with_capacity(256);
     for check in checks {
@@ -60,7 +61,7 @@ fn put_check(check: &CheckRecord, out: &mut Vec<u8>) {
     put_signed(check.checked_at.ms(), out);
     put_signed(check.scheduled_at.ms().wrapping_sub(check.checked_at.ms()), out);
     put_text(check.location.as_str(), out);
-    // A measured time is never zero, so zero means none.
+    // A measured time is never zero, so zero encodes `None`.
     for duration in found.durations() {
         varint::put(out, duration.map_or(0, |us| u64::from(us.get())));
     }
@@ -88,19 +89,19 @@ fn put_signed(number: i64, out: &mut Vec<u8>) {
     varint::put(out, varint::zigzag(number));
 }
 
-/// Decodes facts. Codes of locations are cached: there are few of them.
+/// Decodes facts. Location codes are cached, because few different ones occur.
 #[derive(Debug, Default)]
 pub(crate) struct FactDecoder {
     codes: Vec<LocationCode>,
 }
 
 impl FactDecoder {
-    /// Passes the readable facts to `take`, and returns the number of bytes that are not part of a fact.
+    /// Passes the readable facts to `take`, and returns the number of bytes that are not part of a readable fact.
     pub(crate) fn read(&mut self, bytes: &[u8], mut take: impl FnMut(RecordedFact)) -> usize {
         let mut rest = bytes;
         let mut lost_bytes = 0;
         while !rest.is_empty() {
-            // After damage, the next fact starts at the next byte from which a whole one can be read.
+            // After damage, the next fact starts at the next byte from which a whole fact can be read.
             if let Some((fact, after)) = self.read_one(rest) {
                 take(fact);
                 rest = after;
@@ -112,8 +113,9 @@ impl FactDecoder {
         lost_bytes
     }
 
-    /// Passes facts to `take` while it accepts more, and returns true if `bytes` are facts and nothing else. Unlike
-    /// [`Self::read`] it does not search after damage, which takes long: these bytes may be from an untrusted sender.
+    /// Passes facts to `take` until `take` returns false. Returns true if `take` accepted all facts and `bytes` contains
+    /// nothing else. Unlike [`Self::read`], this function does not search for facts after damage, because the search
+    /// takes long and the bytes may come from an untrusted sender.
     pub(crate) fn read_whole(&mut self, bytes: &[u8], mut take: impl FnMut(RecordedFact) -> bool) -> bool {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -126,7 +128,7 @@ impl FactDecoder {
         true
     }
 
-    /// The fact at the start of `bytes`, and the rest.
+    /// The fact at the start of `bytes`, and the rest; `None` if no fact can be read there.
     fn read_one<'a>(&mut self, bytes: &'a [u8]) -> Option<(RecordedFact, &'a [u8])> {
         let mut cursor = FactFieldReader(bytes);
         let length = usize::try_from(cursor.number()?).ok()?;
@@ -206,7 +208,7 @@ fn change(fields: &mut FactFieldReader<'_>) -> Option<StatusChange> {
     fields.0.is_empty().then_some(change)
 }
 
-/// The bytes that have not been read yet.
+/// Reads the fields of a fact, one after the other, from the bytes that have not been read yet.
 struct FactFieldReader<'a>(&'a [u8]);
 
 impl<'a> FactFieldReader<'a> {

@@ -1,8 +1,8 @@
-//! Flapping: a service that goes up and down again and again is unstable, which is a state of its own.
+//! Flapping: a service goes up and down again and again, which is detected in addition to its measured status.
 //!
-//! It counts the transitions of the status timeline, from up to degraded or down and back; no-data periods, unknown time
-//! and pauses are none. It starts with more than `changes` transitions within the window of the rule; it ends when at
-//! most half as many are left. The measured status timeline continues independently.
+//! A transition is a change of the measured status from up to degraded or down, or back; changes to or from no data and
+//! unknown are not transitions. Flapping starts with more than `changes` transitions within the window of the rule, and
+//! ends when at most half of `changes` are left in the window. The status timeline continues independently.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
 use crate::model::status_rules::{CHANGES, FlappingRule, MINUTES};
 
-/// The transitions of a service, as far as they decide, and whether it flaps. Oldest first.
+/// The flapping state of a service: its recent transitions, oldest first, and whether the service flaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlappingState {
     transitions: VecDeque<Timestamp>,
     is_flapping: bool,
-    /// The last recorded start or end; they are recorded in the order of their times.
+    /// Time of the last recorded start or end of flapping; the next start or end is recorded with a later time.
     recorded_at: Option<Timestamp>,
 }
 
@@ -29,23 +29,23 @@ pub const fn is_transition(from: MeasuredStatus, to: MeasuredStatus) -> bool {
 }
 
 impl FlappingState {
-    /// Restores earlier flapping: the transitions, oldest first, and whether they had made it flap.
+    /// Restores an earlier state: the transitions, oldest first, and whether the service was flapping.
     #[must_use]
     pub fn resumed(transitions: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
         Self { transitions: transitions.into_iter().collect(), is_flapping, recorded_at: None }
     }
 
-    /// True while the service flaps.
+    /// Returns true while the service flaps.
     #[must_use]
     pub const fn is_flapping(&self) -> bool {
         self.is_flapping
     }
 
-    /// Takes in a transition, none older than those before; returns the moment from which on the service flaps, if it
-    /// starts to.
+    /// Adds a transition, which must not be older than the last one. Returns the start of flapping if the service
+    /// starts to flap with this transition.
     pub fn note_transition(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
         self.transitions.push_back(at);
-        // The newest `changes` and one more decide.
+        // Only the newest `changes + 1` transitions are needed.
         let needless = self.transitions.len().saturating_sub(usize::from(rule.changes) + 1);
         self.transitions.drain(..needless);
         let in_window =
@@ -55,23 +55,24 @@ impl FlappingState {
         begins.then(|| self.note_report_time(at))
     }
 
-    /// Returns the moment at which it is over if no further transition comes; `None` while the service does not flap.
+    /// Returns the time at which flapping ends if no further transition comes; `None` while the service does not flap.
     #[must_use]
     pub fn settles_at(&self, rule: FlappingRule) -> Option<Timestamp> {
         let newest = self.transitions.back().copied().max(self.recorded_at).unwrap_or_default();
         self.is_flapping.then(|| self.lasts_until(rule).unwrap_or(newest))
     }
 
-    /// Returns the moment until which enough transitions are in the window; `None` when they are not, or the rule is
-    /// off.
+    /// Returns the time until which enough transitions for flapping are in the window; `None` if there are too few, or
+    /// the rule is off.
     fn lasts_until(&self, rule: FlappingRule) -> Option<Timestamp> {
-        // It lasts while one more than half of `changes` are in the window: as long as this one is.
+        // Flapping lasts while the newest `changes / 2 + 1` transitions are in the window, so until the oldest of these
+        // leaves it.
         let last = self.transitions.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
         let until = self.transitions.get(last)?.plus_ms(rule.window_ms());
         (rule.changes > 0).then_some(until)
     }
 
-    /// Drops transitions that are too old at `now`, and detects the end of flapping; returns the moment of the end.
+    /// Drops transitions that are too old at `now`. Returns the time at which flapping ended, if it has ended.
     pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
         let until = self.lasts_until(rule).unwrap_or(now);
         self.transitions.retain(|transition| now.ms_since(*transition) < rule.window_ms());
@@ -86,7 +87,7 @@ impl FlappingState {
         at
     }
 
-    /// Takes in a transition without judging it by a rule.
+    /// Adds a transition without applying a rule, and drops transitions that are too old for every rule.
     pub fn remember(&mut self, at: Timestamp) {
         self.transitions.push_back(at);
         let window = FlappingRule { changes: *CHANGES.end(), minutes: *MINUTES.end() }.window_ms();
@@ -98,29 +99,29 @@ impl FlappingState {
         }
     }
 
-    /// Sets the state by a start or an end that was detected by another process.
+    /// Sets whether the service flaps, after another process has detected a start or an end.
     pub const fn set(&mut self, is_flapping: bool) {
         self.is_flapping = is_flapping;
     }
 
-    /// Resets everything; returns true if it flapped.
+    /// Resets the state; returns true if the service was flapping.
     pub fn end(&mut self) -> bool {
         std::mem::take(self).is_flapping
     }
 
-    /// True if nothing need be remembered at `now`.
+    /// Returns true if the state can be dropped at `now`: the service does not flap, and all times are out of the window.
     #[must_use]
     pub fn is_idle(&self, rule: FlappingRule, now: Timestamp) -> bool {
         let newest = self.transitions.back().copied().max(self.recorded_at);
         !self.is_flapping && newest.is_none_or(|at| now.ms_since(at) >= rule.window_ms())
     }
 
-    /// Moves the times by a step of the wall clock that was set back.
+    /// Moves all times by `jump_ms`, the step by which the wall clock was set back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.transitions.iter_mut().chain(&mut self.recorded_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }
 
-    /// The same without transitions after `until`, which were recorded under a clock that was wrong.
+    /// Returns the state without transitions after `until`, which were recorded while the clock was wrong.
     #[must_use]
     pub fn until(mut self, until: Timestamp) -> Self {
         self.transitions.retain(|transition| *transition <= until);
@@ -134,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts all past transitions again each time.
+    /// The simple model of the tests: counts all past transitions each time.
     fn naive(rule: FlappingRule, transitions: &[i64], was_flapping: bool, now: i64) -> bool {
         let window = i64::from(rule.minutes) * 60_000;
         let count = transitions
@@ -149,7 +150,7 @@ mod tests {
     }
 
     proptest! {
-        /// Transitions, and readings of the clock in between, in any order of short and long waits.
+        /// Each step is a wait in milliseconds, followed by a transition or only by a check of the time.
         #[test]
         fn flapping_equals_counting_all_transitions(
             changes in 0_u8..8, minutes in 1_u16..4,
@@ -160,7 +161,7 @@ mod tests {
             for (wait_ms, is_transition) in steps {
                 let before = now;
                 now += wait_ms + 1;
-                // The moment at which it ends lies between two checks: there a transition leaves the window.
+                // Flapping ends between two steps, at the time at which a transition leaves the window.
                 let window_ms = i64::from(minutes) * 60_000;
                 let ends = transitions.iter().map(|transition| transition + window_ms).filter(|end| (before..=now).contains(end));
                 let ended = ends.filter(|at| expected && !naive(rule, &transitions, true, *at)).min();
@@ -177,7 +178,7 @@ mod tests {
                 if flapping.is_idle(rule, Timestamp::from_ms(now)) {
                     flapping = FlappingState::default();
                 }
-                // A process that starts again knows the turns of the window.
+                // A restarted process knows only the transitions in the window.
                 let window = Timestamp::from_ms(now - window_ms);
                 let known = transitions.iter().map(|transition| Timestamp::from_ms(*transition)).filter(|transition| *transition > window);
                 flapping = FlappingState::resumed(known, flapping.is_flapping());

@@ -5,9 +5,9 @@ use crate::model::service::ServiceKey;
 /// A property that services share: failures of services with the same key belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupKey {
-    /// They carry the tag of this row.
+    /// Services that carry the tag with this database key.
     Tag(i64),
-    /// They depend on this service, or are it.
+    /// The service with this database key, and the services that depend on it.
     Service(ServiceKey),
 }
 
@@ -17,7 +17,7 @@ impl GroupKey {
     /// The [`kind`](Self::kind) of keys by service.
     pub const SERVICE: &'static str = "service";
 
-    /// The word for the kind of the key.
+    /// Returns the kind of the key as a word, as the database stores it.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
@@ -26,7 +26,7 @@ impl GroupKey {
         }
     }
 
-    /// The key of the row that it names.
+    /// Returns the database key of the tag or the service.
     #[must_use]
     pub const fn row(self) -> i64 {
         match self {
@@ -34,7 +34,7 @@ impl GroupKey {
         }
     }
 
-    /// The key of this kind; `None` when the word is unknown.
+    /// Returns the key of this kind for the tag or service with the database key `row`; `None` for an unknown kind.
     #[must_use]
     pub fn from_row(kind: &str, row: i64) -> Option<Self> {
         match kind {

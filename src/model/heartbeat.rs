@@ -1,9 +1,10 @@
-//! Heartbeat services (contract 4.3.11): they are not checked, they report themselves by pings.
+//! Heartbeat services (contract 4.3.11), which are not checked but report themselves by pings.
 //!
-//! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
-//! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
-//! missed every further period. Before the first ping nothing is expected. A period whose ping may have been lost, because
-//! nobody listened, is no data, and the time is counted again from when somebody listens again (`overdue`).
+//! [`Heartbeat`] is the pure state machine of one such service, the counterpart of `watch::Watch`: its input is pings and
+//! time, its output the same effects. A ping is missed when the interval and the grace pass without a ping; after that,
+//! a ping is missed after each further interval. Before the first ping nothing is expected. A period in which no process
+//! listened is no data, because its ping may have been lost; the next period starts when a process listens again
+//! (`overdue`).
 
 mod overdue;
 
@@ -21,31 +22,33 @@ use crate::model::status_tracker::StatusTracker;
 use crate::model::verdict::Verdict;
 use crate::model::watch::{CheckAttempt, FinishedCheck, ResumedMemory, WatchEffect, WatchMemory};
 
-/// A deadline that is noticed later than this was not watched: the time since is no data.
+/// Maximum delay, in milliseconds, with which a passed deadline may be noticed. If it is noticed later, the time since
+/// the deadline is no data.
 const SLACK_MS: i64 = 5_000;
 const DEFAULT_GRACE_SECONDS: i64 = 60;
 
 /// A ping as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatPing {
-    /// The time of its arrival.
+    /// The time at which the ping arrived.
     pub at: Timestamp,
-    /// True if it reported a failure.
+    /// True if the ping reported a failure.
     pub has_failed: bool,
 }
 
-/// The pings of a service as they are stored, beside its secret.
+/// The stored state of the pings of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredPings {
     /// The newest ping; `None` before the first.
     pub last: Option<HeartbeatPing>,
-    /// Deadlines count from here when that is later than the newest ping: the service was resumed or changed.
+    /// The time at which the service was resumed or changed; deadlines count from this time if it is later than the
+    /// newest ping.
     pub counts_from: Option<Timestamp>,
 }
 
 impl StoredPings {
-    /// The same without moments of the future: they were stored before the wall clock was set back, and are limited
-    /// to now.
+    /// Returns the pings with times more than `STEP_MS` in the future replaced by `now`. Such times were stored before
+    /// the wall clock was set back.
     fn until(self, now: Timestamp) -> Self {
         let passed = |at: Timestamp| if at.ms_since(now) > STEP_MS { now } else { at };
         let last = self.last.map(|ping| HeartbeatPing { at: passed(ping.at), ..ping });
@@ -53,12 +56,12 @@ impl StoredPings {
     }
 }
 
-/// The pings that are expected of a service.
+/// The settings that say when pings of a service are expected, with the pings stored so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatPlan {
     /// Milliseconds between two pings.
     pub interval_ms: i64,
-    /// Further milliseconds before a missing ping counts.
+    /// Further milliseconds until a ping that has not come counts as missed.
     pub grace_ms: i64,
     /// The pings that were stored when the plan was made.
     pub stored: StoredPings,
@@ -81,19 +84,19 @@ impl HeartbeatPlan {
         }
     }
 
-    /// Returns the time at which a ping is missed; `None` before the first one.
+    /// Returns the time at which a ping is missed if none comes; `None` before the first ping.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         self.first_period().map(|period| period.deadline)
     }
 
-    /// Returns the period after the newest ping; `None` before the first one.
+    /// Returns the period that starts with the newest ping or with `counts_from`; `None` before the first ping.
     fn first_period(&self) -> Option<AwaitedPeriod> {
         let counted = self.stored.last.map(|ping| ping.at).max(self.stored.last.and(self.stored.counts_from));
         counted.map(|from| self.terms().period_from(from))
     }
 
-    /// Returns the time until which an entry from `last` backs the status at that time, as of `now`.
+    /// Returns the time until which the status of an entry at `last` counts as measured, at most `now`.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         now.min(last.plus_ms(self.interval_ms + self.grace_ms))
@@ -103,31 +106,31 @@ impl HeartbeatPlan {
         PeriodTerms { interval_ms: self.interval_ms, grace_ms: self.grace_ms }
     }
 
-    /// Returns true if both expect pings at the same times, regardless of the pings received.
+    /// Returns true if both plans expect pings at the same times, regardless of the pings received.
     fn has_same_times(&self, other: &Self) -> bool {
         let times = |plan: &Self| (plan.interval_ms, plan.grace_ms, plan.stored.counts_from);
         times(self) == times(other)
     }
 
-    /// Returns true if both expect the same, regardless of the pings received.
+    /// Returns true if both plans have the same times and the same flapping rule, regardless of the pings received.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.has_same_times(other) && self.flapping == other.flapping
     }
 }
 
-/// An entry of the history.
+/// An entry to record in the history: a ping, or a missed ping.
 struct HeartbeatRecord {
     due_at: Timestamp,
     made_at: Timestamp,
     failure: Option<CheckFailure>,
 }
 
-/// The state of one service that reports itself.
+/// The state of one heartbeat service.
 #[derive(Clone, Debug)]
 pub struct Heartbeat {
     plan: HeartbeatPlan,
-    /// The period in which the next ping must come.
+    /// The period in which the next ping must come; `None` before the first ping and after the end.
     awaited: Option<AwaitedPeriod>,
     /// The time of the newest entry of the history.
     last_entry_at: Option<Timestamp>,
@@ -135,9 +138,9 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Starts, or continues where an earlier process stopped: a stored ping that the history has lost is recorded,
-    /// and deadlines that passed meanwhile are judged. Those before the last of the absences were judged by the
-    /// earlier process, unless it was killed before the result was stored.
+    /// Starts the heartbeat, or continues where an earlier process stopped. A stored ping that is missing in the history
+    /// is recorded, and deadlines that have passed meanwhile are judged. Deadlines before the last absence were judged by
+    /// the earlier process, unless that process was killed before the result was stored.
     #[must_use]
     pub fn begin(
         mut plan: HeartbeatPlan,
@@ -147,7 +150,7 @@ impl Heartbeat {
     ) -> (Self, Vec<WatchEffect>) {
         let ResumedMemory { votes, current, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
-        // An actor that starts again after a panic has an old view of the store.
+        // After a panic an actor restarts with outdated stored pings, so a newer ping may be in the history.
         let last_up = newest.filter(|vote| vote.status == CheckStatus::Up);
         let last_up = last_up.map(|vote| HeartbeatPing { at: vote.checked_at, has_failed: false });
         let stored = plan.stored;
@@ -158,7 +161,7 @@ impl Heartbeat {
         let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, tracker, plan };
         let mut effects: Vec<WatchEffect> = changes.into_iter().map(WatchEffect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
-        // A ping of the future has been recorded there.
+        // A stored ping with a time in the future is not recorded again: the history has it at that time.
         if let Some(ping) = last.filter(|_| last == stored.last)
             && counts_from.is_none_or(|from| from <= ping.at)
             && last_entry_at.is_none_or(|at| at < ping.at)
@@ -192,7 +195,7 @@ impl Heartbeat {
         effects
     }
 
-    /// Takes in a ping. One that was taken in from the store is not counted twice.
+    /// Records a ping. A ping that is already known from the store is ignored.
     pub fn ping(
         &mut self,
         ping: HeartbeatPing,
@@ -230,7 +233,7 @@ impl Heartbeat {
         effects
     }
 
-    /// Nothing is known from `at` on.
+    /// Records that there is no data from `at` on.
     fn mark_unknown(&mut self, at: Timestamp, effects: &mut Vec<WatchEffect>) {
         if self.tracker.status().verdict() != Verdict::Unknown {
             let gap = self.tracker.change_to(MeasuredStatus::NoData, ChangeCause::Gap, at);
@@ -259,17 +262,17 @@ impl Heartbeat {
         effects
     }
 
-    /// Excuses deadlines up to `now`: the process was suspended until then and reads only now the pings that came
-    /// meanwhile, so a deadline that passed is not counted as missed.
+    /// Moves a deadline that has passed to just after `now`. The process was suspended until `now` and has yet to read
+    /// the pings that came meanwhile, so the deadline must not count as missed.
     pub fn excuse_deadline(&mut self, now: Timestamp) {
         if let Some(awaited) = &mut self.awaited {
             awaited.deadline = awaited.deadline.max(now.plus_ms(1));
         }
     }
 
-    /// Handles a wall clock that was set ahead by `jump_ms`, or back: deadlines and the times of pings move with it.
-    /// A ping that stayed in the future would keep every later one from counting as the newest. `now` is the new
-    /// time.
+    /// Handles a wall clock that was set ahead by `jump_ms`, or back if negative; `now` is the new time. Deadlines and
+    /// the times of pings move along, because a ping left in the future would prevent later pings from counting as the
+    /// newest.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         if let Some(AwaitedPeriod { from, deadline, .. }) = &mut self.awaited {
@@ -300,14 +303,14 @@ impl Heartbeat {
         [self.deadline(), self.tracker.settles_at()].into_iter().flatten().min()
     }
 
-    /// Returns true if the maximum number of periods in a row were no data, so that the next one is judged in any
-    /// case.
+    /// Returns true if the maximum number of periods in a row were no data, so that the next period is judged even if
+    /// its ping may have been lost.
     #[must_use]
     pub fn has_used_excuses(&self) -> bool {
         self.awaited.is_some_and(|awaited| awaited.excused >= EXCUSED_MAX)
     }
 
-    /// Returns the time until which the present status is backed, if no ping comes.
+    /// Returns the time until which the present status counts as measured if no ping comes.
     #[must_use]
     pub fn measured_until(&self) -> Option<Timestamp> {
         self.deadline()
@@ -317,7 +320,7 @@ impl Heartbeat {
         self.awaited.map(|awaited| awaited.deadline)
     }
 
-    /// Returns the verdict of the pings.
+    /// Returns the present status as a verdict.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.tracker.status().verdict()
@@ -325,7 +328,7 @@ impl Heartbeat {
 
     fn record_ping(&mut self, ping: HeartbeatPing, effects: &mut Vec<WatchEffect>) {
         let failure = || CheckFailure::new(ErrorCode::HeartbeatFail, "The ping reported a failure.");
-        // A deadline may have been judged between the arrival of a ping and this call: the ping counts all the same.
+        // A deadline may have been judged between the arrival of the ping and this call; the ping still counts.
         let is_newest = self.plan.stored.last.is_none_or(|known| known.at <= ping.at);
         if is_newest {
             self.plan.stored.last = Some(ping);
@@ -356,14 +359,15 @@ impl Heartbeat {
         effects.push(WatchEffect::Record(FinishedCheck { attempt, checked_at: entry.made_at, measurement }));
     }
 
-    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result
-    /// would have ended the `up` that started before it.
+    /// Returns true if no result of the current deadline is stored. Used after a restart, when the deadline may have
+    /// passed: a stored result would have ended an `up` that started before the deadline.
     fn is_unjudged(&self) -> bool {
         let since = self.tracker.current().since();
         self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline())
     }
 
-    /// After a restart: deadlines up to the newest entry have been recorded, and the next one is an interval later.
+    /// Skips, after a restart, the deadlines up to the newest entry of the history, because they were recorded. The next
+    /// deadline is one interval after this entry.
     fn skip_recorded_deadlines(&mut self) {
         if let Some(entry) = self.last_entry_at.filter(|entry| self.deadline() <= Some(*entry))
             && let Some(awaited) = &mut self.awaited

@@ -7,7 +7,7 @@ use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::verdict::Verdict;
 use crate::model::word_enum::words;
 
-/// One finished check of one location (contract 4.8): its deciding attempt.
+/// One finished check of one location, represented by its deciding attempt (contract 4.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRecord {
     /// Database key of the service.
@@ -20,28 +20,28 @@ pub struct CheckRecord {
     pub scheduled_at: Timestamp,
     /// The time at which the deciding attempt started.
     pub checked_at: Timestamp,
-    /// The deciding attempt, from 1.
+    /// Number of the deciding attempt, from 1.
     pub attempt: u8,
-    /// The findings of the deciding attempt.
+    /// The result of the deciding attempt.
     pub measurement: Measurement,
 }
 
-/// One entry of the history as it is read back: a finished check with the code of its location, which may be deleted.
+/// A finished check as read from the history, with the code of its location, which may have been deleted since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredCheck {
     /// Start of the deciding attempt.
     pub checked_at: Timestamp,
     /// Code of the location.
     pub probe: String,
-    /// The moment at which the check was due.
+    /// The time at which the check was due.
     pub scheduled_at: Timestamp,
-    /// The deciding attempt, from 1.
+    /// Number of the deciding attempt, from 1.
     pub attempt: u8,
-    /// The findings about the target.
+    /// The result of the deciding attempt.
     pub measurement: Measurement,
 }
 
-/// One finished check, as far as figures need it.
+/// The parts of a finished check from which figures such as percentiles are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckSample {
     /// Start of the deciding attempt.
@@ -50,12 +50,12 @@ pub struct CheckSample {
     pub location: i32,
     /// True if the result was `down`.
     pub is_down: bool,
-    /// Response time in microseconds, when the target answered a location with role `full`.
+    /// Response time in microseconds; `None` if the target did not answer, or the role of the location is not `full`.
     pub response_us: Option<u32>,
 }
 
 words! {
-    /// The measured status over time. Only `Up`, `Degraded` and `Down` are measured time.
+    /// The measured status of a service. Only time in `Up`, `Degraded` and `Down` counts as measured.
     #[derive(Default, strum::FromRepr)]
     #[repr(u8)]
     pub enum MeasuredStatus {
@@ -74,19 +74,19 @@ words! {
 }
 
 impl MeasuredStatus {
-    /// The number of it in the database.
+    /// The number of this status in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
     }
 
-    /// The status with this database number.
+    /// The status with this database number; `None` for an unknown number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
         u8::try_from(code).ok().and_then(Self::from_repr)
     }
 
-    /// The verdict of this status.
+    /// The verdict of this status; `NoData` gives `Unknown`.
     #[must_use]
     pub const fn verdict(self) -> Verdict {
         match self {
@@ -122,43 +122,43 @@ words! {
         Stale = 2,
         /// The service was paused or removed from checking.
         Paused = 3,
-        /// Target or settings changed: older results do not count any more.
+        /// Target or settings changed: older results no longer count.
         Reconfigured = 4,
-        /// Results of another tool were imported, and give this status.
+        /// Imported results of another tool determine the status.
         Imported = 5,
-        /// The wall clock was set back: the timeline recorded in the undone time ends, and the status continues from the
-        /// present.
+        /// The wall clock was set back: the part of the timeline that now lies in the future ends, and the status continues
+        /// from the present time.
         Clock = 6,
-        /// Results came late, and give the status of a no-data period.
+        /// Results that came late determine the status of a period that was no data.
         Filled = 7,
-        /// The service started to flap. The status stays as it is: this is not a change of it.
+        /// The service started to flap; its status does not change.
         Flapping = 8,
-        /// It does not flap any more. The status stays as it is: this is not a change of it.
+        /// The service stopped flapping; its status does not change.
         Settled = 9,
     }
 }
 
 impl ChangeCause {
-    /// True if it records flapping, and not a change of the status.
+    /// Returns true if an entry with this cause records the start or end of flapping, not a change of the status.
     #[must_use]
     pub const fn is_about_flapping(self) -> bool {
         matches!(self, Self::Flapping | Self::Settled)
     }
 
-    /// The number of it in the database.
+    /// The number of this cause in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
     }
 
-    /// The cause with this database number.
+    /// The cause with this database number; `None` for an unknown number.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
         u8::try_from(code).ok().and_then(Self::from_repr)
     }
 }
 
-/// A change of the measured status; a row in the database, from which uptime is computed.
+/// A change of the measured status. Each change is a row in the database; uptime is computed from these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange {
     /// Database key of the service.

@@ -1,4 +1,4 @@
-//! The periods over which figures are read: `range` of contract 4.5 and 4.6 with its buckets.
+//! The ranges over which metrics are read: `range` of contract 4.5 and 4.6, with the length of its buckets.
 
 use crate::clock::Timestamp;
 use crate::model::word_enum::words;

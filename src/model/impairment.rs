@@ -1,26 +1,26 @@
 //! The rule by which a location detects that it has lost its own network.
 //!
-//! A location probes its reference targets, hosts that have nothing to do with any service. One that has answered in
-//! the last hours is proven; when no proven one answers any more, the location is impaired: its failing checks are no
-//! data, until one answers again. A reference that has never answered proves nothing, so a gateway that ignores pings
-//! impairs no location.
+//! A location probes its reference targets, which are hosts that have nothing to do with any service. A reference that
+//! has answered within `PROOF_MS` is proven. When no proven reference answers any longer, the location is impaired, and
+//! its failing checks are no data until a reference answers again. The silence of a reference that has never answered
+//! means nothing, so a gateway that ignores pings impairs no location.
 //!
 //! Times are milliseconds of a steady clock with an arbitrary origin. Pure: nothing is probed or awaited here.
 
 /// Time in milliseconds for which a reference is proven after its last answer.
 pub const PROOF_MS: u64 = 6 * 3_600_000;
-/// The age in milliseconds up to which a probe decides whether to believe a failure that was an answer, such as a
-/// refusal.
+/// A failure that was an answer, such as a refusal, is believed at once if the references were probed at most this many
+/// milliseconds before.
 pub const FRESH_MS: u64 = 1_000;
 
-/// The reference targets of one location, and whether they show it as impaired.
+/// The reference targets of one location, and whether the location is impaired.
 #[derive(Clone, Debug)]
 pub struct ImpairmentDetector<K> {
     references: Vec<ReferenceState<K>>,
-    /// Start of the newest probe of the references.
+    /// Start of the newest probe of the references; `None` before the first probe.
     checked_ms: Option<u64>,
     standing: ImpairmentState,
-    /// Time at which the location was last found to be well after it had been impaired.
+    /// Time at which the last impairment ended; `None` = no impairment has ended yet.
     recovered_ms: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ pub struct ImpairmentDetector<K> {
 struct ReferenceState<K> {
     key: K,
     answered_ms: Option<u64>,
-    /// True if it is one of the present references; another one is kept because it was proven.
+    /// True if the reference was in the list set last; a former reference is kept while it is proven.
     is_current: bool,
 }
 
@@ -36,50 +36,50 @@ struct ReferenceState<K> {
 enum ImpairmentState {
     Well,
     Impaired {
-        /// Meanwhile a check of another machine was up: the references may be wrong.
+        /// True if a check of another host was up during the impairment, so the references may be wrong.
         is_doubted: bool,
     },
 }
 
-/// The result of the question to one reference.
+/// The result of probing one reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceAnswer {
     /// The reference answered in time.
     Answered,
-    /// It did not answer in time, or there is no route to it.
+    /// The reference did not answer in time, or there is no route to it.
     Silent,
-    /// It could not be probed, for lack of a resource that has nothing to do with the network.
+    /// The reference could not be probed, because this host lacked a resource that has nothing to do with the network.
     Unasked,
 }
 
-/// A change of the state of the location by a probe.
+/// A change of the state of the location after a probe of its references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImpairmentChange {
-    /// No proven reference answers any more.
+    /// No proven reference answers any longer.
     Impaired,
-    /// One answers again, or the references have been wrong.
+    /// A reference answers again, or the references turned out to be wrong.
     Recovered,
 }
 
-/// An attempt that was not up.
+/// An attempt of a check that was not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedAttempt {
     /// Start of the attempt, in milliseconds.
     pub started_ms: u64,
     /// End of the attempt, in milliseconds.
     pub failed_ms: u64,
-    /// A dead network has the same symptoms: silence, no route, a broken connection.
+    /// True if a dead network has the same symptoms: silence, no route, a broken connection.
     pub may_be_the_network: bool,
 }
 
 /// Attribution of a failed check: to its target, or to the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureJudgement {
-    /// The failure is the target's.
+    /// The failure counts against the target.
     Believed,
-    /// The failure is the location's: it was impaired at some time during the check.
+    /// The failure does not count, because the location was impaired at some time during the check.
     Impaired,
-    /// Undecided until a probe that starts after the failure.
+    /// Undecided until the references have been probed again.
     LookFirst,
 }
 
@@ -90,8 +90,8 @@ impl<K: Clone + PartialEq> Default for ImpairmentDetector<K> {
 }
 
 impl<K: Clone + PartialEq> ImpairmentDetector<K> {
-    /// Sets the references to probe from now on. A former one is still probed if it is proven, until one of the new
-    /// ones answers: a machine that has lost its cable has lost its gateway as well.
+    /// Sets the references to probe from now on. A former reference that is proven is still probed until one of the new
+    /// references answers, because a host that has lost its cable has also lost its gateway from the routes.
     pub fn set_references(&mut self, current: &[K], now_ms: u64) {
         self.references.retain_mut(|known| {
             known.is_current = current.contains(&known.key);
@@ -108,7 +108,7 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
         }
     }
 
-    /// Returns the references to probe.
+    /// Returns the references to probe, including former ones that are kept.
     #[must_use]
     pub fn references_to_ask(&self) -> Vec<K> {
         self.references.iter().map(|known| known.key.clone()).collect()
@@ -120,19 +120,20 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
         matches!(self.standing, ImpairmentState::Impaired { .. })
     }
 
-    /// Returns true if a reference has answered in the last hours.
+    /// Returns true if a reference is proven at `now_ms`.
     #[must_use]
     pub fn has_proof(&self, now_ms: u64) -> bool {
         self.references.iter().any(|known| known.is_proven(now_ms))
     }
 
-    /// Returns the start of the newest probe.
+    /// Returns the start of the newest probe of the references; `None` before the first probe.
     #[must_use]
     pub const fn checked_ms(&self) -> Option<u64> {
         self.checked_ms
     }
 
-    /// Takes in a probe: one answer suffices, and references that are missing in `answers` were not waited for.
+    /// Records a probe of the references and returns the change that follows. One answer proves that the network works;
+    /// references missing in `answers` were not waited for.
     pub fn note_reference_check(
         &mut self,
         began_ms: u64,
@@ -158,15 +159,15 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
         }
     }
 
-    /// Records that a check of another machine was up. While the location is impaired this is a doubt about the
-    /// references, which counts when their proof has run out.
+    /// Records that a check of another host was up. If the location is impaired, its references may then be wrong: the
+    /// impairment ends with the first probe at which no reference is proven any longer.
     pub const fn note_up(&mut self) {
         if self.is_impaired() {
             self.standing = ImpairmentState::Impaired { is_doubted: true };
         }
     }
 
-    /// Returns whether a failure is believed.
+    /// Decides whether a failure counts against the target.
     #[must_use]
     pub fn judge(&self, failed: FailedAttempt) -> FailureJudgement {
         let FailedAttempt { started_ms, failed_ms, may_be_the_network } = failed;
@@ -195,7 +196,7 @@ impl<K: Clone + PartialEq> ImpairmentDetector<K> {
         is_answered
     }
 
-    /// Returns true if every proven reference was probed without an answer, and there is one.
+    /// Returns true if at least one reference is proven, and every proven reference was probed without an answer.
     fn is_silent(&self, now_ms: u64, answers: &[(K, ReferenceAnswer)]) -> bool {
         let is_silent =
             |known: &ReferenceState<K>| answers.contains(&(known.key.clone(), ReferenceAnswer::Silent));
@@ -226,7 +227,8 @@ mod tests {
         location
     }
 
-    /// The references that have answered before, their answers a minute later, and whether that impairs the location.
+    /// Columns: references that have answered before, the answers of a and b a minute later, and whether the location is
+    /// then impaired.
     #[rstest]
     #[case::none_ever_responded(&[], Silent, Silent, false)]
     #[case::the_only_proven_one_is_silent(&["a"], Silent, Silent, true)]
@@ -251,7 +253,7 @@ mod tests {
         );
     }
 
-    /// Cases: answers of the references of an impaired location, and whether it is well afterwards.
+    /// Columns: answers of the references a and b of an impaired location, and whether the impairment ends.
     #[rstest]
     #[case::the_proven_one(Answered, Silent, true)]
     #[case::the_other_one(Silent, Answered, true)]
@@ -269,8 +271,8 @@ mod tests {
         assert_eq!(location.is_impaired(), !is_well);
     }
 
-    /// A reference check started at second 100 and was answered. `started_ms` and `failed_ms` are of an attempt of a
-    /// check.
+    /// The references were probed at second 100, and one answered. `started_ms` and `failed_ms` are the start and end of a
+    /// failed attempt of a check.
     #[rstest]
     #[case::silence_before_the_reference_check(90_000, 100_000, true, FailureJudgement::Believed)]
     #[case::silence_after_the_reference_check(99_000, 100_001, true, FailureJudgement::LookFirst)]
@@ -287,7 +289,7 @@ mod tests {
         assert_eq!(location.judge(FailedAttempt { started_ms, failed_ms, may_be_the_network }), belief);
     }
 
-    /// Impaired from second 60 on, well at second 70.
+    /// The location is impaired from second 60 to second 70.
     #[rstest]
     #[case::while_it_was(61_000, 62_000, FailureJudgement::Impaired)]
     #[case::until_after_it(69_000, 70_500, FailureJudgement::Impaired)]
@@ -321,8 +323,8 @@ mod tests {
         assert_eq!(location.note_reference_check(late_ms, late_ms, &[("a", Silent), ("b", Silent)]), None);
     }
 
-    /// A location stays impaired for longer than a proof holds, unless checks of others were up: then its references are
-    /// wrong, such as a gateway that answers pings no more.
+    /// An impairment lasts even when the proof of the references has expired, unless a check of another host was up. The
+    /// references are then wrong, such as a gateway that no longer answers pings.
     #[rstest]
     #[case::no_service_was_up(false, None)]
     #[case::a_service_was_up(true, Some(ImpairmentChange::Recovered))]
@@ -340,7 +342,7 @@ mod tests {
         assert_eq!(location.note_reference_check(PROOF_MS + 1, PROOF_MS + 1, &silent), change);
     }
 
-    /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
+    /// The gateway disappears from the routes when the cable is unplugged; its silence still shows that the network is gone.
     #[test]
     fn a_removed_proven_reference_is_checked_until_another_one_responds() {
         let mut location = location(&["a"]);

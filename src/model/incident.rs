@@ -1,9 +1,8 @@
-//! Incidents and their lifecycle (contract 4.9, 4.10): their words, the services that they affect and how strongly,
-//! their timeline.
+//! Incidents and their lifecycle (contract 4.9, 4.10): kinds, statuses and severities, the affected services with their
+//! impact, and the timeline.
 //!
-//! An [`Incident`] is open until it is resolved. A [`WholeIncident`] includes everything that belongs to it; its
-//! methods carry out a change, a timeline entry and a resolution, and nothing else. Validation of requests is not
-//! part of it.
+//! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is an incident with everything that belongs to it;
+//! its methods apply changes, timeline entries and the resolution. Requests are not validated here.
 
 mod open_period;
 
@@ -34,11 +33,11 @@ words! {
     /// The kind of an incident; fixed at creation.
     #[derive(PartialOrd, Ord)]
     pub enum IncidentKind {
-        /// Something is wrong.
+        /// A report of trouble.
         Standard,
-        /// The server agent of a machine is silent; made by the server.
+        /// The server agent of a machine is silent; clients cannot create this kind.
         AgentLiveness,
-        /// A message of the team; it affects nothing.
+        /// An announcement without trouble; it has no impact on services.
         Notice,
     }
 }
@@ -62,30 +61,30 @@ words! {
     /// The severity of an incident.
     #[derive(PartialOrd, Ord)]
     pub enum Severity {
-        /// The weakest claim.
+        /// The lowest severity: by default, affected services are degraded.
         Minor,
-        /// Parts do not work.
+        /// By default, affected services have a partial outage.
         Major,
-        /// Nothing works.
+        /// The highest severity: by default, affected services have a major outage.
         Critical,
     }
 }
 
 words! {
-    /// The impact on one service.
+    /// The impact of an incident on one service.
     #[derive(PartialOrd, Ord)]
     pub enum Impact {
-        /// It works, but badly.
+        /// The service works, but badly.
         Degraded,
-        /// Parts of it do not work.
+        /// Parts of the service do not work.
         PartialOutage,
-        /// It does not work.
+        /// The service does not work.
         MajorOutage,
     }
 }
 
 impl Severity {
-    /// The impact on services for which no other one was stated.
+    /// The impact on services for which no impact was stated.
     #[must_use]
     pub const fn impact(self) -> Impact {
         match self {
@@ -97,7 +96,7 @@ impl Severity {
 }
 
 impl IncidentKind {
-    /// The severity that such an incident really has: a notice is always minor.
+    /// The severity of an incident of this kind when `wished` is requested: a notice is always minor.
     #[must_use]
     pub const fn severity(self, wished: Severity) -> Severity {
         match self {
@@ -106,7 +105,7 @@ impl IncidentKind {
         }
     }
 
-    /// The impact that follows from the severity: a notice has none.
+    /// The impact that follows from the severity; `None` for a notice.
     #[must_use]
     pub const fn impact(self, severity: Severity) -> Option<Impact> {
         match self {
@@ -116,7 +115,7 @@ impl IncidentKind {
     }
 }
 
-/// The acknowledgement of an incident by somebody who works on it.
+/// The acknowledgement of an incident, by which a member says that work on it has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// Time of the acknowledgement.
@@ -138,21 +137,21 @@ pub struct Incident {
     pub title: TranslatedText,
     /// Kind of the incident; fixed at creation.
     pub kind: IncidentKind,
-    /// The progress of the work.
+    /// Progress of the work on the incident.
     pub status: IncidentStatus,
-    /// `minor` for every notice.
+    /// Severity of the incident; always `minor` for a notice.
     pub severity: Severity,
     /// True if status pages may show it.
     pub is_published: bool,
-    /// The time of its start.
+    /// The time at which the incident started.
     pub started_at: Timestamp,
-    /// The time at which it ended; `None` exactly while open.
+    /// The time at which the incident ended; `None` exactly while it is open.
     pub resolved_at: Option<Timestamp>,
-    /// As stated by the client.
+    /// True if SLA calculations count the affected services as down during the incident.
     pub sla_counts_as_downtime: bool,
-    /// The author; `None` = the engine.
+    /// The author; `None` = opened automatically.
     pub created_by: Option<AnnouncementAuthor>,
-    /// The first one since it was opened last.
+    /// The first acknowledgement since the incident was opened or reopened; `None` = not acknowledged.
     pub acknowledgement: Option<Acknowledgement>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -167,9 +166,9 @@ impl Incident {
         self.resolved_at.is_some()
     }
 
-    /// The time from which on the incident affects one of its services. A member states the start of an incident
-    /// together with the services that it affects; a service that comes later, or that the engine adds, is affected
-    /// from then on.
+    /// The time from which the incident affects one of its services. A service that a member named when creating the
+    /// incident is affected from the start of the incident. A service that was added later or automatically is affected
+    /// from `added_at`, but not before the start.
     #[must_use]
     pub fn affects_from(&self, affected: &AffectedService) -> Timestamp {
         let is_from_the_start = self.created_by.is_some() && affected.added_at <= self.created_at;
@@ -188,13 +187,13 @@ pub struct AffectedService {
     pub name: String,
     /// The impact on the service; `None` for notices.
     pub impact: Option<Impact>,
-    /// True if the impact follows the severity.
+    /// True if the impact follows from the severity of the incident.
     pub is_derived: bool,
-    /// The time since which it is affected.
+    /// The time at which the service was added, or at which its outage started if it was added automatically.
     pub added_at: Timestamp,
-    /// The time of its recovery.
+    /// The time at which the service recovered; `None` = not yet.
     pub recovered_at: Option<Timestamp>,
-    /// Evidence of its trouble, where the engine has detected it; boxed, since most have none.
+    /// Evidence of the outage if it was detected automatically; boxed, because most services have no evidence.
     pub evidence: Option<Box<OutageEvidence>>,
 }
 
@@ -209,7 +208,7 @@ pub struct ChosenPage {
     pub name: TranslatedText,
 }
 
-/// One entry of a timeline.
+/// An entry of the timeline of an incident.
 pub type IncidentTimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 
 /// An incident with everything that belongs to it.
@@ -217,25 +216,26 @@ pub type IncidentTimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 pub struct WholeIncident {
     /// The incident's own row.
     pub incident: Incident,
-    /// The services that it affects, by name; all of them, unless it was read in part.
+    /// The affected services, sorted by name; incomplete if the incident was read in part.
     pub services: Vec<AffectedService>,
-    /// The number of further services that it affects; above 0 only when it was read in part. Then its other parts
-    /// are left out too, except for the newest entry of its timeline.
+    /// Number of affected services missing in `services`; above 0 only if the incident was read in part. The other lists
+    /// are then left out too, except for the newest entry of the timeline.
     pub others: usize,
-    /// The pages chosen for it, in the order of the client.
+    /// The pages chosen for the incident, in the order of the client.
     pub statuspages: Vec<ChosenPage>,
-    /// Its timeline, oldest first.
+    /// Entries of the public timeline, oldest first.
     pub updates: Vec<IncidentTimelineEntry>,
-    /// The size of the older part of its timeline that was not read.
+    /// The size of the older part of the public timeline that was not read.
     pub unread_updates: TimelineSize,
     /// Entries that only members of the organisation see, oldest first.
     pub internal_updates: Vec<IncidentTimelineEntry>,
-    /// Set exactly when the engine has opened it.
+    /// Set exactly if the incident was opened automatically.
     pub automation: Option<AutomationState>,
 }
 
 impl WholeIncident {
-    /// Affects exactly these services from `now` on. Those that it affected before stay as they are.
+    /// Replaces the affected services by `services`. A service that was already affected keeps its data; a new one is
+    /// affected from `now` on.
     pub fn affect(&mut self, services: impl IntoIterator<Item = NamedService>, now: Timestamp) {
         let mut before: HashMap<ServiceKey, AffectedService> = std::mem::take(&mut self.services)
             .into_iter()
@@ -258,7 +258,7 @@ impl WholeIncident {
         sort_by_name(&mut self.services);
     }
 
-    /// Sets this severity, as far as its kind allows; derived impacts follow.
+    /// Sets the severity, as far as the kind of the incident allows, and the impacts that are derived from it.
     pub fn set_severity(&mut self, severity: Severity) {
         let kind = self.incident.kind;
         self.incident.severity = kind.severity(severity);
@@ -268,7 +268,8 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the start. Services that the engine added at the start move along.
+    /// Moves the start of the incident. If the incident was opened automatically, services added at the old start move
+    /// along.
     pub fn move_start(&mut self, started_at: Timestamp) {
         let before = std::mem::replace(&mut self.incident.started_at, started_at);
         if self.automation.is_none() {
@@ -279,8 +280,8 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the end of an incident that is over. Services that recovered by its end alone move along; measured
-    /// recoveries are limited to the new end.
+    /// Moves the end of a resolved incident. Recoveries that were only set by the end move along; measured recoveries are
+    /// limited to the new end.
     pub fn move_end(&mut self, resolved_at: Timestamp) {
         let is_earlier = Some(resolved_at) < self.incident.resolved_at;
         for (affected, is_measured) in self.recovered_at_end() {
@@ -291,8 +292,8 @@ impl WholeIncident {
         self.incident.resolved_at = Some(resolved_at);
     }
 
-    /// Services that recovered when the incident ended, and whether that was measured. The engine ends an incident at
-    /// the last recovery that it has measured; members who end one set its status.
+    /// The services that recovered when the incident ended, each with true if its recovery was measured. An automatic end
+    /// is at the last measured recovery; an end set by a member proves no recovery.
     fn recovered_at_end(&mut self) -> impl Iterator<Item = (&mut AffectedService, bool)> {
         let is_ended_by_engine = self.automation.is_some_and(|automation| !automation.edited.status);
         let end = self.incident.resolved_at;
@@ -304,14 +305,14 @@ impl WholeIncident {
         })
     }
 
-    /// Returns the size of its public timeline.
+    /// Returns the size of the public timeline, including the part that was not read.
     #[must_use]
     pub fn timeline_size(&self) -> TimelineSize {
         self.unread_updates.plus(TimelineSize::of(&self.updates))
     }
 
-    /// Adds an entry, if there is room for it, and takes over its status (contract 4.10.4): `resolved` ends an open
-    /// incident at the time of the entry, another status reopens one that is over.
+    /// Adds an entry, if the timeline has room for it, and sets the incident to the entry's status (contract 4.10.4).
+    /// `resolved` ends an open incident at the time of the entry; another status reopens a resolved incident.
     pub fn post(&mut self, entry: IncidentTimelineEntry) {
         let (status, at) = (entry.status, entry.created_at);
         if self.timeline_size().has_room_for(&entry.message) {
@@ -326,7 +327,7 @@ impl WholeIncident {
         self.incident.status = status;
     }
 
-    /// Adds the last entry of an open incident, for which there is room beyond the limits, and ends it.
+    /// Ends an open incident with a last entry, which has a reserve of its own beyond the limits of the timeline.
     pub fn resolve(&mut self, entry: IncidentTimelineEntry, resolved_at: Timestamp) {
         if self.timeline_size().has_room_for_end() {
             self.updates.push(entry);
@@ -352,7 +353,7 @@ impl WholeIncident {
         self.incident.acknowledgement = Some(acknowledgement);
     }
 
-    /// Ends the incident, though not before its start; its remaining services recover with it.
+    /// Ends the incident at `at`, but not before its start. Services that have not recovered recover at the same time.
     fn end(&mut self, at: Timestamp) {
         let at = at.max(self.incident.started_at);
         self.incident.status = IncidentStatus::Resolved;
@@ -362,8 +363,8 @@ impl WholeIncident {
         }
     }
 
-    /// Reopens the incident and drops its acknowledgement, so that an acknowledgement is needed again. Services that
-    /// recovered only by its end have not recovered; measured recoveries stay.
+    /// Reopens the incident and drops its acknowledgement, so that an acknowledgement is needed again. Recoveries that
+    /// were only set by the end are removed; measured recoveries stay.
     fn reopen(&mut self) {
         for (affected, is_measured) in self.recovered_at_end() {
             if !is_measured {
@@ -375,12 +376,12 @@ impl WholeIncident {
     }
 }
 
-/// The order in which services are shown: by name, then by id.
+/// Sorts services into the order in which they are shown: by name, then by id.
 pub fn sort_by_name(services: &mut [AffectedService]) {
     services.sort_by(compare_names);
 }
 
-/// Adds a service to others that are in the order in which they are shown.
+/// Inserts a service into services that are sorted as by `sort_by_name`.
 pub fn insert_by_name(services: &mut Vec<AffectedService>, affected: AffectedService) {
     let index = services.partition_point(|other| compare_names(other, &affected).is_le());
     services.insert(index, affected);

@@ -38,8 +38,8 @@ pub fn incident_effects(
     effects
 }
 
-/// Effects when services recover from an incident while others have not: channels that were notified of it and have
-/// chosen this event are notified. Nothing else changes.
+/// Effects of the recovery of some services while others of the incident have not recovered: only messages to the
+/// channels that were notified of the incident and have chosen this event.
 #[must_use]
 pub fn recovery_effects(
     change: &IncidentTransition<'_>,
@@ -48,7 +48,7 @@ pub fn recovery_effects(
     messages::recovery_messages(change, audience)
 }
 
-/// Effects of the deletion of an incident: nobody is notified, and held messages are never sent.
+/// Effects of the deletion of an incident: an event is published, and held messages are deleted. Nobody is notified.
 #[must_use]
 pub fn deletion_effects(organisation: i64, key: i64, id: Id) -> Vec<LifecycleEffect> {
     let retraction = MessageRetraction::Subject { organisation, subject: id };
@@ -76,9 +76,9 @@ fn subscriber_facts(change: &IncidentTransition<'_>, audience: &IncidentAudience
     change.entries_for_subscribers().into_iter().map(fact).collect()
 }
 
-/// An incident follows the first policy that matches until it is acknowledged or over. It leaves it, finished or not,
-/// for one that is earlier in the order and matches after a change: the first step of that one counts from the start
-/// of the incident.
+/// The effect on the escalation of the incident; `None` = no change. An incident follows the first policy that matches,
+/// until it is acknowledged or resolved. If an earlier policy in the order matches after a change, the incident follows
+/// that policy instead, and the first step counts from the creation of the incident.
 fn escalation_effect(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,

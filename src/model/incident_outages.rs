@@ -1,7 +1,7 @@
-//! Reports of outages to an incident by the engine, beside the edits of members.
+//! Automatic changes of an incident by reports of outages, in addition to the edits of members.
 //!
-//! The engine leaves alone the parts that a member has edited, and adds to the rest. These methods change an incident
-//! with everything that belongs to it, like those of members.
+//! Automatic changes leave the fields that a member has edited alone. The methods are on `WholeIncident`, as are those
+//! for edits of members.
 
 use crate::clock::Timestamp;
 use crate::model::automation::AutomationState;
@@ -11,34 +11,34 @@ use crate::model::incident::{
 use crate::model::incident_policy::OutageKind;
 use crate::model::service::{NamedService, ServiceKey};
 
-/// A report of a service in trouble to an incident.
+/// A report to an incident that a service is in trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceOutage {
     /// The service in trouble.
     pub service: NamedService,
-    /// Its trouble.
+    /// The kind of the trouble.
     pub kind: OutageKind,
     /// The start of the trouble.
     pub began_at: Timestamp,
-    /// The severity of such trouble.
+    /// The severity that the incident policy gives to such an outage.
     pub severity: Severity,
 }
 
-/// The news that a report is for an incident.
+/// The change that a report makes to an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImpactChange {
-    /// The service was not affected.
+    /// The service was not affected before.
     Joined,
     /// The service had recovered, and fails again.
     Relapsed,
-    /// The impact on the service was smaller.
+    /// The impact on the service is greater than before.
     Worsened,
-    /// Nothing: it is already affected, with at least this impact.
+    /// No change: the service is already affected with at least this impact, or the incident is resolved.
     Nothing,
 }
 
 impl WholeIncident {
-    /// Records the parts that a member has edited, compared with the incident of before.
+    /// Records the fields that a member has edited, found by comparison with the incident before the edit.
     pub fn note_edits(&mut self, before: &Incident) {
         let Some(AutomationState { edited, .. }) = &mut self.automation else { return };
         edited.title |= self.incident.title != before.title;
@@ -53,7 +53,7 @@ impl WholeIncident {
         }
     }
 
-    /// Reports a service in trouble. An incident that is over does not change.
+    /// Applies a report of a service in trouble. A resolved incident does not change.
     pub fn apply_outage(&mut self, outage: &ServiceOutage) -> ImpactChange {
         if self.incident.is_resolved() {
             return ImpactChange::Nothing;
@@ -89,7 +89,7 @@ impl WholeIncident {
         }
     }
 
-    /// Reports that a service works again.
+    /// Records that a service works again, unless its recovery is already recorded.
     pub fn recover(&mut self, service: ServiceKey, at: Timestamp) {
         for affected in self.services.iter_mut().filter(|row| row.service == service) {
             affected.recovered_at.get_or_insert(at.max(affected.added_at));
@@ -102,13 +102,14 @@ impl WholeIncident {
         unrecovered.map(|affected| affected.service)
     }
 
-    /// The time of the last recovery; `None` when nothing has recovered.
+    /// The time of the last recovery; `None` if no service has recovered.
     #[must_use]
     pub fn last_recovery(&self) -> Option<Timestamp> {
         self.services.iter().filter_map(|affected| affected.recovered_at).max()
     }
 
-    /// Returns true if the engine may set the status: the incident is open, and no member has stated its status.
+    /// Returns true if the status may be set automatically: the incident was opened automatically, is open, and no member
+    /// has stated its status.
     #[must_use]
     pub fn follows_outages(&self) -> bool {
         let is_followed = self.automation.is_some_and(|automation| !automation.edited.status);

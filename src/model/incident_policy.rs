@@ -1,8 +1,8 @@
-//! Incident policies: for which outages the program opens an incident, when, with which severity, and when it resolves
-//! it.
+//! Incident policies: the rules that decide which outages become incidents, after which time and with which severity,
+//! and when such an incident is resolved.
 //!
-//! The policies of an organisation have an order; only the first one that matches a service counts. One for a tag
-//! matches the services that carry it, one without matches all.
+//! The policies of an organisation have an order; only the first policy that matches a service counts. A policy with a
+//! tag matches the services that carry the tag; a policy without a tag matches every service.
 
 use std::ops::RangeInclusive;
 
@@ -15,9 +15,10 @@ use crate::model::word_enum::words;
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
-/// Seconds for which an outage may have to last, or a recovery.
+/// Permitted seconds that an outage must last before it becomes an incident, or a recovery before the incident is
+/// resolved.
 pub const PATIENCE_SECONDS: RangeInclusive<u32> = 0..=86_400;
-/// Seconds within which failures are one.
+/// Permitted seconds within which failures become one incident.
 pub const GROUP_WINDOW_SECONDS: RangeInclusive<u32> = 0..=3_600;
 /// Maximum number of tag keys that group failures.
 pub const GROUP_TAG_KEYS_MAX: usize = 5;
@@ -26,11 +27,11 @@ words! {
     /// The kinds of outages that incidents distinguish.
     #[derive(PartialOrd, Ord)]
     pub enum OutageKind {
-        /// It changes between up and not up too often to be either.
+        /// The service is flapping.
         Unstable,
-        /// It works, but badly.
+        /// The service works, but badly.
         Degraded,
-        /// It does not work.
+        /// The service does not work.
         Down,
     }
 }
@@ -47,21 +48,21 @@ impl OutageKind {
 }
 
 words! {
-    /// The failures that become one incident, if they come close together.
+    /// The rule that decides which failures become one incident if they start close together.
     pub enum GroupBy {
         /// Each outage has an incident of its own.
         None,
-        /// Those of services that depend on the same one, and of that one.
+        /// Failures of a service and of the services that depend on it are one incident.
         Parent,
-        /// Those of services that carry a common tag.
+        /// Failures of services that carry a common tag are one incident.
         Tags,
-        /// By a common dependency or a common tag.
+        /// Failures of services with a common dependency or a common tag are one incident.
         ParentOrTags,
     }
 }
 
 impl GroupBy {
-    /// Reads a present word, or one of those that clients used before: `tag` and `tag_or_parent`.
+    /// Parses a current word, or one of the former words `tag` and `tag_or_parent`; `None` for another word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
@@ -83,7 +84,7 @@ impl GroupBy {
         matches!(self, Self::Parent | Self::ParentOrTags)
     }
 
-    /// The same, with tags added.
+    /// Returns the rule that groups by common tags in addition.
     #[must_use]
     pub const fn with_tags(self) -> Self {
         match self {
@@ -93,44 +94,44 @@ impl GroupBy {
     }
 }
 
-/// The tag of a policy.
+/// The tag that a service must carry for a policy to match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyTag {
     /// Key of the row.
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// `key:value`, or `key` alone.
+    /// Text of the tag: `key:value`, or `key` alone.
     pub label: String,
 }
 
 /// The rules of a policy for outages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentRules {
-    /// Seconds that an outage lasts before it becomes an incident.
+    /// Seconds that an outage must last before it becomes an incident.
     pub open_after_seconds: u32,
-    /// Seconds that everything works again before the incident is resolved; `None` = members resolve it.
+    /// Seconds that all services must work again before the incident is resolved; `None` = members resolve it.
     pub resolve_after_seconds: Option<u32>,
     /// The severity of an incident about a service that is down; `None` = no incident.
     pub down_severity: Option<Severity>,
-    /// The same for one that is degraded.
+    /// The severity of an incident about a service that is degraded; `None` = no incident.
     pub degraded_severity: Option<Severity>,
-    /// The same for one that is unstable.
+    /// The severity of an incident about a service that is flapping; `None` = no incident.
     pub unstable_severity: Option<Severity>,
     /// True if status pages show the incident from the start.
     pub publish: bool,
-    /// The failures that become one incident.
+    /// The rule that decides which failures become one incident.
     pub group_by: GroupBy,
-    /// Keys of the tags that group failures, in lower case and each once; empty = any tag.
+    /// Keys of the tags that group failures, in lower case and without duplicates; empty = any tag.
     pub group_by_tag_keys: Vec<String>,
-    /// Seconds within which they do.
+    /// Seconds within which failures become one incident.
     pub group_window_seconds: u32,
 }
 
 impl Default for IncidentRules {
-    /// The default: an internal incident at once for outages that are down or unstable, resolved after a minute,
-    /// because a short return is no end. Tags group nothing: one that most services carry would hide an unrelated
-    /// outage in the incident of another.
+    /// The default rules: an unpublished incident is opened at once for a service that is down or flapping. It is
+    /// resolved when all services have worked for a minute, because a short recovery often does not last. Tags do not
+    /// group failures, because a tag that most services carry would put unrelated outages into one incident.
     fn default() -> Self {
         Self {
             open_after_seconds: 0,
@@ -147,7 +148,7 @@ impl Default for IncidentRules {
 }
 
 impl IncidentRules {
-    /// The severity of an incident about such an outage; `None` = there is none.
+    /// The severity of an incident about an outage of this kind; `None` = no incident.
     #[must_use]
     pub const fn severity(&self, kind: OutageKind) -> Option<Severity> {
         match kind {
@@ -157,26 +158,27 @@ impl IncidentRules {
         }
     }
 
-    /// Milliseconds that an outage lasts before it becomes an incident.
+    /// Milliseconds that an outage must last before it becomes an incident.
     #[must_use]
     pub fn open_after_ms(&self) -> i64 {
         i64::from(self.open_after_seconds) * 1_000
     }
 
-    /// Milliseconds that everything works again before the incident is resolved.
+    /// Milliseconds that all services must work again before the incident is resolved; `None` = members resolve it.
     #[must_use]
     pub fn resolve_after_ms(&self) -> Option<i64> {
         self.resolve_after_seconds.map(|seconds| i64::from(seconds) * 1_000)
     }
 
-    /// The time at which an incident is resolved whose services all work since `recovered_at`; `None` = members
+    /// The time at which an incident is resolved if all its services have worked since `recovered_at`; `None` = members
     /// resolve it.
     #[must_use]
     pub fn resolves_at(&self, recovered_at: Timestamp) -> Option<Timestamp> {
         self.resolve_after_ms().map(|ms| recovered_at.plus_ms(ms))
     }
 
-    /// Returns true if services that carry the same tag with this key (the same value, or both none) belong together.
+    /// Returns true if services that carry the same tag with this key (with the same value, or without one) belong
+    /// together.
     #[must_use]
     pub fn groups_by_tag(&self, key: &str) -> bool {
         let is_named = || self.group_by_tag_keys.iter().any(|named| named == key);
@@ -199,9 +201,9 @@ pub struct IncidentPolicy {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Its position in the order, from 1.
+    /// Position in the order of the organisation's policies, from 1.
     pub position: i32,
-    /// 1..255 characters.
+    /// Display name, 1 to 255 characters.
     pub name: String,
     /// The tag that services must carry; `None` matches every service.
     pub tag: Option<PolicyTag>,
@@ -214,20 +216,21 @@ pub struct IncidentPolicy {
 }
 
 impl IncidentPolicy {
-    /// Returns true if the policy is for a service with these tags (keys of rows).
+    /// Returns true if the policy matches a service with these tags, given by database key.
     #[must_use]
     pub fn matches(&self, tags: &[i64]) -> bool {
         self.tag.as_ref().is_none_or(|tag| tags.contains(&tag.key))
     }
 }
 
-/// The policy that decides for a service with these tags: the first one in the order that matches.
+/// The policy that applies to a service with these tags: the first one in the order that matches.
 #[must_use]
 pub fn first_match<'a>(policies: &'a [IncidentPolicy], tags: &[i64]) -> Option<&'a IncidentPolicy> {
     policies.iter().filter(|policy| policy.matches(tags)).min_by_key(|policy| policy.position)
 }
 
-/// The policy that decides for services with these tags together: the first one in the order that matches any of them.
+/// The policy that applies to several services together: the first one in the order that matches any of them. Each
+/// element of `tags_of_services` has the tags of one service.
 #[must_use]
 pub fn first_match_of_any<'a>(
     policies: &'a [IncidentPolicy],
@@ -258,7 +261,7 @@ mod tests {
         }
     }
 
-    /// The tags of the service, and the policy of (1: tag 7), (2: tag 8), (3: all).
+    /// Columns: tags of the service; position of the policy that applies. Policy 1 is for tag 7, 2 for tag 8, 3 for all.
     #[rstest]
     #[case(&[], Some(3))]
     #[case(&[7], Some(1))]
@@ -299,7 +302,8 @@ mod tests {
         assert_eq!(GroupBy::from_word(word), expected);
     }
 
-    /// The tags of several services, and the policy of (1: tag 7), (2: tag 8), (3: all) that decides for them together.
+    /// Columns: tags of several services; position of the policy that applies to them together. Policy 1 is for tag 7, 2 for
+    /// tag 8, 3 for all.
     #[rstest]
     #[case::no_service(vec![], None)]
     #[case::one(vec![vec![8]], Some(2))]
@@ -313,7 +317,7 @@ mod tests {
         assert_eq!(first_match_of_any(&policies, &tags).map(|policy| policy.position), expected);
     }
 
-    /// Contract 4.9: measured down is a major outage, degraded is degraded.
+    /// Contract 4.9: the impact on a service that is down is a major outage, that on a degraded service is `degraded`.
     #[test]
     fn the_kind_of_an_outage_is_its_impact() {
         assert_eq!(OutageKind::Down.impact(), Impact::MajorOutage);

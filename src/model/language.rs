@@ -1,6 +1,6 @@
-//! Choosing a language by `Accept-Language` (contract 1.11, RFC 9110 section 12.5.4).
+//! Choice of a language by `Accept-Language` (contract 1.11, RFC 9110 section 12.5.4).
 //!
-//! A header that cannot be read counts as absent. The fallback without a choice is up to the caller.
+//! A malformed header counts as absent. If no language is chosen, the caller decides.
 
 /// Maximum number of entries of the header that are read.
 const MAX_ENTRIES: usize = 50;
@@ -8,11 +8,12 @@ const MAX_ENTRIES: usize = 50;
 /// One entry of the header.
 struct LanguageRange<'a> {
     tag: &'a str,
-    /// Thousandths.
+    /// Quality value in thousandths, 0 to 1000.
     quality: u16,
 }
 
-/// The language of `locales` that an `Accept-Language` header prefers; `None` when it names none of them.
+/// The language of `locales` that an `Accept-Language` header prefers, or `default` if it prefers `*`. `None` if the
+/// header names no language of `locales`, or is malformed.
 #[must_use]
 pub fn choose(text: &str, locales: &[String], default: &str) -> Option<String> {
     let mut ranges: Vec<LanguageRange<'_>> = text
@@ -41,7 +42,7 @@ pub fn choose(text: &str, locales: &[String], default: &str) -> Option<String> {
     if refused_any { found.filter(|locale| !is_refused(locale)) } else { found }
 }
 
-/// `de-AT;q=0.8`; `None` when it cannot be read, which makes the whole header malformed.
+/// Parses an entry such as `de-AT;q=0.8`. `None` if the entry is malformed, which makes the whole header malformed.
 fn range(entry: &str) -> Option<LanguageRange<'_>> {
     let mut parts = entry.split(';').map(str::trim);
     let tag = parts.next().filter(|tag| is_tag(tag))?;
@@ -63,7 +64,7 @@ fn is_tag(tag: &str) -> bool {
         })
 }
 
-/// A quality of RFC 9110: `0`, `1`, or up to three decimals.
+/// Parses a quality value of RFC 9110, from 0 to 1 with up to three decimals, into thousandths.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -77,7 +78,7 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-/// The tag itself, then its shorter forms.
+/// The tag itself, then its shorter forms, such as `de-AT` and `de`.
 fn prefixes(tag: &str) -> impl Iterator<Item = &str> {
     let cuts = tag.match_indices('-').map(|(at, _)| at).collect::<Vec<_>>().into_iter().rev();
     std::iter::once(tag).chain(cuts.map(move |at| &tag[..at]))

@@ -1,11 +1,12 @@
-//! The living nodes, determined by the keys that they renew periodically.
+//! The living nodes of a cluster, determined by keys on the bus that nodes renew periodically.
 //!
-//! The server deletes a key some seconds after it was written. It may fail to: after a crash it can bring back keys
-//! of nodes that ended long ago, and keep them for good. So a key counts only while it is recent by the server's own
-//! times. No two clocks are compared; a step of the server's clock makes a key old only until its node writes again.
+//! The server deletes a key some seconds after it was written. This may fail: after a crash, the server can restore keys
+//! of nodes that ended long ago, and keep them for good. A key therefore counts only while it is recent by the server's
+//! own times. Times of different clocks are never compared, and a step of the server's clock makes a key appear old only
+//! until its node writes again.
 //!
-//! Each key also contains the time at which its node last reached the databases, so that all nodes can tell when a
-//! single one cannot reach them.
+//! Each key also says how long before the write its node last reached the databases, so that all nodes can detect a
+//! single node that cannot reach them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,24 +16,24 @@ use crate::model::node::NodeName;
 /// The key of a node, as the server stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseKey {
-    /// Its number among all writes: a renewed key has a larger one.
+    /// Number of the write among all writes of keys; a renewed key has a larger number.
     pub sequence: u64,
     /// Time of the write, by the server's clock, in milliseconds.
     pub written_at_ms: i64,
-    /// Time from its node's last contact with both databases to the write, in milliseconds; `None` = an earlier
-    /// version, which does not store it.
+    /// Time from the node's last contact with both databases to the write, in milliseconds; `None` = the node runs an
+    /// earlier version, which does not store this time.
     pub database_age_ms: Option<i64>,
 }
 
 impl LeaseKey {
-    /// Time of its node's last contact with both databases, by the server's clock, in milliseconds.
+    /// Time of the node's last contact with both databases, by the server's clock, in milliseconds; `None` = unknown.
     fn database_at_ms(&self) -> Option<i64> {
         Some(self.written_at_ms.saturating_sub(self.database_age_ms?))
     }
 }
 
 /// Returns the living nodes that have not reached the databases for `cut_off_after`, although another living node
-/// reached them that much later. While no node reaches the databases, none is cut off.
+/// reached them that much later. While no node reaches the databases, no node counts as cut off.
 #[must_use]
 pub fn cut_off_nodes(
     keys: &BTreeMap<NodeName, LeaseKey>,
@@ -56,11 +57,11 @@ pub fn cut_off_nodes(
 /// Watches the keys and determines the living nodes.
 #[derive(Debug)]
 pub struct LeaseJudge {
-    /// A key that is older than this, by the server's times, is out of date.
+    /// Age, by the server's times, above which a key is out of date.
     lives_for: Duration,
-    /// A node that lives renews its key within this time.
+    /// Time within which a living node renews its key.
     renews_within: Duration,
-    /// The sequence of each key, and when it was seen first.
+    /// The newest sequence of each key, and the time at which this node first saw it.
     seen: BTreeMap<NodeName, ObservedLease>,
 }
 
@@ -71,21 +72,21 @@ struct ObservedLease {
 }
 
 impl LeaseJudge {
-    /// A judge that has seen no key yet.
+    /// Creates a judge that has not seen any key.
     #[must_use]
     pub const fn new(lives_for: Duration, renews_within: Duration) -> Self {
         Self { lives_for, renews_within, seen: BTreeMap::new() }
     }
 
-    /// Resets the observations: this node was cut off, and cannot tell which nodes have renewed meanwhile.
+    /// Resets the observations after this node was cut off, because it cannot know which keys were renewed meanwhile.
     pub fn forget(&mut self) {
         self.seen.clear();
     }
 
-    /// The living nodes among those that have keys. `now` is the time since any fixed moment on this node.
+    /// Returns the living nodes among those that have keys. `now` is the time since any fixed moment on this node.
     ///
-    /// A node is dead although its key exists, when the newest key was written more than `lives_for` after it, and
-    /// this node did not see it renewed for `renews_within`.
+    /// A node counts as dead although its key exists if the newest key was written more than `lives_for` after that key,
+    /// and this node has not seen the key renewed for `renews_within`.
     pub fn living(&mut self, keys: &BTreeMap<NodeName, LeaseKey>, now: Duration) -> BTreeSet<NodeName> {
         self.seen.retain(|node, seen| keys.get(node).is_some_and(|key| key.sequence == seen.sequence));
         let newest = keys.values().max_by_key(|key| key.sequence).map_or(0, |key| key.written_at_ms);
@@ -110,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// A stored key: node, sequence, time in seconds by the server.
+    /// A stored key: node, sequence, time of the write by the server's clock in seconds.
     type Found = (&'static str, u64, i64);
 
     fn living(polls: &[(u64, Vec<Found>)]) -> Vec<String> {
@@ -142,7 +143,8 @@ mod tests {
         assert_eq!(living(&polls), expected);
     }
 
-    /// Node, when its key was written and how long before it had reached the databases, in seconds.
+    /// A node, the time at which its key was written, and how long before the write it had reached the databases, both in
+    /// seconds.
     type Said = (&'static str, i64, Option<i64>);
 
     #[rstest]

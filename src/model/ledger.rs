@@ -1,19 +1,20 @@
-//! Ownership of partitions, and how several nodes reach an even share.
+//! Ownership of partitions, and the steps by which nodes reach even shares.
 //!
-//! Every node reads the same ledger and the same list of living nodes, and takes the same decisions about itself: it
-//! releases its surplus, and takes partitions without an owner. A change counts when no other node has written
-//! meanwhile.
+//! Every node reads the same ledger and the same list of living nodes, and decides by the same rules about itself: it
+//! releases its surplus, and takes partitions without an owner. A change is stored only if no other node has changed
+//! the ledger meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::node::NodeName;
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 
-/// The token of a hold, which every write carries: a later hold of the same partition has a larger one.
+/// A number that the owner of a partition sends with every write. A later owner of the same partition has a larger
+/// token, so that late writes of an earlier owner can be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FencingToken {
-    /// The creation time of the ledger's store, in seconds: a store that was lost and created again counts from the
-    /// start.
+    /// The creation time of the ledger's store, in seconds. It is compared first, because revisions start again in a store
+    /// that was lost and created again.
     pub epoch: i64,
     /// The revision of the ledger in which the partition was taken.
     pub revision: i64,
@@ -22,13 +23,13 @@ pub struct FencingToken {
 /// The owner of each partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionLedger {
-    /// The partitions of each node that has some.
+    /// The partitions of each node that has at least one.
     pub owners: BTreeMap<NodeName, PartitionSet>,
-    /// Nodes that are about to end: they get none.
+    /// Nodes that are about to end, and therefore get no partitions.
     pub leaving: BTreeSet<NodeName>,
 }
 
-/// The changes by which a node reaches its share.
+/// The next changes of a node on the way to its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RebalanceStep {
     /// Partitions to stop and release.
@@ -38,7 +39,7 @@ pub struct RebalanceStep {
 }
 
 impl PartitionLedger {
-    /// The owner of a partition.
+    /// The owner of a partition; `None` = no node owns it.
     #[must_use]
     pub fn owner_of(&self, partition: Partition) -> Option<&NodeName> {
         let mut owners = self.owners.iter();
@@ -51,8 +52,9 @@ impl PartitionLedger {
         self.owners.get(node).copied().unwrap_or_default()
     }
 
-    /// The next changes of `me`, which is one of the `living`. Partitions of nodes that do not live have no owner.
-    /// Moved partitions are spread over all numbers, so that a few services with keys in sequence are shared as well.
+    /// Returns the next changes of the node `me`, which must be in `living`. Partitions of dead nodes are free to take.
+    /// Partitions to move are chosen from the whole range of numbers, so that even a few services with consecutive keys
+    /// are shared between nodes.
     #[must_use]
     pub fn plan_step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> RebalanceStep {
         let staying: Vec<&NodeName> = living.difference(&self.leaving).collect();
@@ -74,8 +76,7 @@ impl PartitionLedger {
         }
     }
 
-    /// The same ledger for a state in which these nodes are to have nothing, as if they were about to end: they
-    /// release their partitions.
+    /// Returns the ledger with these nodes marked as leaving, so that they are to release all their partitions.
     #[must_use]
     pub fn without_nodes(&self, nodes: &BTreeSet<NodeName>) -> Self {
         let mut after = self.clone();
@@ -83,7 +84,8 @@ impl PartitionLedger {
         after
     }
 
-    /// The partitions that a node is to have. Those that have most anyway get the remainder, so that little moves.
+    /// The number of partitions that a node is to have; `None` for a node that is not in `staying`. The nodes with the
+    /// most partitions get the remainder, so that few partitions move.
     fn share(&self, me: &NodeName, staying: &[&NodeName]) -> Option<usize> {
         let mut by_size: Vec<&NodeName> = staying.to_vec();
         by_size.sort_by_key(|node| std::cmp::Reverse(self.of(node).len()));
@@ -93,7 +95,7 @@ impl PartitionLedger {
         Some(each + usize::from(index < remainder))
     }
 
-    /// The same after `me` has taken these; others have lost them.
+    /// Returns the ledger after `me` has taken these partitions, which other nodes lose. `me` is then no longer leaving.
     #[must_use]
     pub fn taken(&self, me: &NodeName, partitions: PartitionSet) -> Self {
         let mut after = self.released(partitions);
@@ -103,7 +105,7 @@ impl PartitionLedger {
         after
     }
 
-    /// The same after these were released.
+    /// Returns the ledger after these partitions were released by their owners.
     #[must_use]
     pub fn released(&self, partitions: PartitionSet) -> Self {
         let mut after = self.clone();
@@ -112,7 +114,7 @@ impl PartitionLedger {
         after
     }
 
-    /// The same after `me` has released everything, and is about to end.
+    /// Returns the ledger after `me` has released all its partitions and is marked as leaving.
     #[must_use]
     pub fn without_leaving_node(&self, me: &NodeName) -> Self {
         let mut after = self.released(self.of(me));
@@ -136,7 +138,8 @@ mod tests {
         numbers.into_iter().map(name).collect()
     }
 
-    /// Makes every living node take its steps, one after the other, until none has any; returns the number of rounds.
+    /// Carries out the steps of the living nodes, one node after the other, until the ledger no longer changes. Returns
+    /// the number of rounds that changed it.
     fn settle(ledger: &mut PartitionLedger, living: &BTreeSet<NodeName>) -> usize {
         for round in 0..20 {
             let before = ledger.clone();
@@ -235,8 +238,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nodes start and end at random: afterwards each partition has one owner, the shares differ by one at most,
-        /// and all have settled within two rounds.
+        /// Nodes start and end at random. Afterwards each partition has one owner, the shares differ by at most one, and the
+        /// ledger changes in at most three rounds.
         #[test]
         fn any_change_settles(lives in proptest::collection::vec(proptest::collection::btree_set(0..6_usize, 1..6), 1..8)) {
             let mut ledger = PartitionLedger::default();

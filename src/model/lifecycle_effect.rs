@@ -13,16 +13,16 @@ use crate::model::notification::ordering_scope::OrderingScope;
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::SubscriberFact;
 
-/// One consequence of a change.
+/// One effect of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleEffect {
     /// Write a message into the outbox.
     Enqueue(Box<QueuedMessage>),
     /// Replace the contents of a held message.
     ReplaceMessage(Box<MessageReplacement>),
-    /// Release the held messages in one line of a channel about a subject.
+    /// Release the held messages about a subject in one ordering scope of a channel.
     Release(HeldMessages),
-    /// Hold messages until another time, or for another reason.
+    /// Replace the hold of messages, by another time or another reason.
     Rehold {
         /// Database keys of the deliveries.
         deliveries: Vec<i64>,
@@ -35,7 +35,7 @@ pub enum LifecycleEffect {
     SubscriberFact(Box<SubscriberFact>),
     /// Make an incident follow an escalation policy, from the first step on, instead of its present one.
     StartEscalation(EscalationStart),
-    /// Store how far an incident has come in its policy.
+    /// Store the progress of an incident in its escalation policy.
     AdvanceEscalation(EscalationAdvance),
     /// Stop the escalation of the incident with this key, if there is one.
     EndEscalation(i64),
@@ -48,7 +48,7 @@ pub enum LifecycleEffect {
 pub struct QueuedMessage {
     /// The message as it is stored; its `key` is 0.
     pub delivery: Delivery,
-    /// The line of the channel in which it waits for earlier messages.
+    /// The ordering scope of the channel, in which the message waits for earlier messages.
     pub line: OrderingScope,
 }
 
@@ -61,23 +61,23 @@ pub struct MessageReplacement {
     pub message: NotificationMessage,
 }
 
-/// The messages about one subject in one line of a channel.
+/// The held messages about one subject in one ordering scope of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldMessages {
     /// Database key of the channel.
     pub channel: i64,
-    /// The line of ordered messages.
+    /// The ordering scope, in which messages are sent one after the other.
     pub line: OrderingScope,
-    /// Id of what the messages are about.
+    /// Public id of the subject of the messages, for example an incident.
     pub subject: Id,
 }
 
-/// Held messages that must not be sent any more.
+/// Held messages that must no longer be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageRetraction {
-    /// Steps of an escalation of this incident that are held beyond now.
+    /// Messages about escalation steps of the incident with this public id that are held beyond the present time.
     HeldSteps(Id),
-    /// The step of an escalation that waits for the end of the quiet hours of a contact.
+    /// The message about an escalation step that waits for the end of quiet hours.
     HeldStepOf {
         /// Database key of the channel.
         channel: i64,
@@ -86,7 +86,7 @@ pub enum MessageRetraction {
         /// Public id of the incident.
         incident: Id,
     },
-    /// Everything about a subject of an organisation, because the subject is deleted.
+    /// All messages about a subject of an organisation, because the subject is deleted.
     Subject {
         /// Database key of the organisation.
         organisation: i64,
@@ -95,7 +95,7 @@ pub enum MessageRetraction {
     },
 }
 
-/// The start of an escalation policy for an incident.
+/// The start of the escalation of an incident by a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EscalationStart {
     /// Database key of the incident.
@@ -108,7 +108,7 @@ pub struct EscalationStart {
     pub progress: EscalationProgress,
 }
 
-/// A step of an escalation was taken.
+/// The progress of an escalation after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EscalationAdvance {
     /// Database key of the incident.
@@ -117,16 +117,16 @@ pub struct EscalationAdvance {
     pub progress: EscalationProgress,
 }
 
-/// Something became of an incident or a maintenance.
+/// An action on an incident or a maintenance, to be published as an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedAction {
-    /// Incident or maintenance.
+    /// Kind of the subject: incident or maintenance.
     pub kind: EventSubjectKind,
     /// Database key of the subject.
     pub key: i64,
     /// The action to publish.
     pub act: EventAction,
-    /// Services that it concerned until now and no longer concerns.
+    /// Services that the subject concerned before and no longer concerns.
     pub former: Vec<ServiceKey>,
 }
 
@@ -137,15 +137,15 @@ impl LifecycleEffect {
         Self::Publish(PublishedAction { kind: EventSubjectKind::Incident, key, act, former })
     }
 
-    /// Returns true for a message that may be sent at once.
+    /// Returns true if the effect queues a message without a hold.
     #[must_use]
     pub fn leaves_now(&self) -> bool {
         matches!(self, Self::Enqueue(outgoing) if outgoing.delivery.hold.is_none())
     }
 }
 
-/// Effects of a new message: one that a channel sends now releases the held ones before it; one that is held waits
-/// behind them.
+/// Returns the effects of a new message. A message without a hold also releases the held messages about the subject
+/// that come before it; a held message waits behind them.
 #[must_use]
 pub fn enqueue(outgoing: QueuedMessage, subject: Id) -> Vec<LifecycleEffect> {
     let held = HeldMessages { channel: outgoing.delivery.channel, line: outgoing.line, subject };

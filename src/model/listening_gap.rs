@@ -1,37 +1,38 @@
-//! Times in which no process listened for pings: it was stopped or suspended, another node had the service, pings
+//! Times in which pings may have been lost: the process was stopped or suspended, another node had the service, pings
 //! were refused, or the wall clock could not be trusted.
 //!
 //! The consequences of an absence are decided in `model::heartbeat`.
 
 use crate::clock::Timestamp;
 
-/// A time in which a ping may have been lost, from `from` on and before `to`.
+/// A time in which a ping may have been lost: from `from`, inclusive, to `to`, exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListeningGap {
     /// Start of the gap, inclusive.
     pub from: Timestamp,
-    /// Its end; the present time if it has not ended.
+    /// End of the gap, exclusive; the present time if the gap has not ended.
     pub to: Timestamp,
     /// True if pings were received, but the wall clock was doubted.
     pub is_doubt: bool,
 }
 
 impl ListeningGap {
-    /// An absence in which no pings could be received.
+    /// Creates an absence, a gap in which no pings could be received.
     #[must_use]
     pub const fn new(from: Timestamp, to: Timestamp) -> Self {
         Self { from, to, is_doubt: false }
     }
 
-    /// Returns true if a part of it is between `from` and `to`.
+    /// Returns true if the gap overlaps the time from `from`, inclusive, to `to`, exclusive.
     #[must_use]
     pub fn overlaps(self, from: Timestamp, to: Timestamp) -> bool {
         self.from < to && from < self.to
     }
 }
 
-/// Returns the absences between these times of listening, in order of time, and the one from the last of them until
-/// `now`. The time before the first of them is unknown. Times that overlap are merged.
+/// Returns the absences between these times of listening, oldest first, and the absence from the end of the last time
+/// until `now`. Overlapping times are merged. The time before the first time of listening is unknown, so no absence is
+/// returned for it.
 #[must_use]
 pub fn absences_between(
     listened: impl IntoIterator<Item = (Timestamp, Timestamp)>,
@@ -47,7 +48,7 @@ pub fn absences_between(
         }
         until = until.max(Some(to));
     }
-    // A mark of the future was written before the wall clock was set back.
+    // A time in the future was stored before the wall clock was set back.
     found.extend(until.map(|until| ListeningGap::new(until.min(now), now)));
     found
 }

@@ -8,18 +8,18 @@ use crate::clock::Timestamp;
 use crate::model::check::LocalFault;
 use crate::model::word_enum::words;
 
-/// Longest code in characters.
+/// Maximum length of a location code, in characters.
 pub const CODE_MAX_LENGTH: usize = 32;
 
-/// The location in results that have none: pings, and missed pings.
+/// The location code in results that come from no location: pings and missed pings.
 pub const PUSH: &str = "push";
 
-/// `^[a-z0-9][a-z0-9._-]{0,31}$`: the "location code" of the specification. Cheap to clone.
+/// The code of a location (contract 4.1), of the form `^[a-z0-9][a-z0-9._-]{0,31}$`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocationCode(Arc<str>);
 
 impl LocationCode {
-    /// The code of pings in the history; no location has it.
+    /// The code of pings and missed pings in the history; no location has this code.
     #[must_use]
     pub fn push() -> Self {
         Self(PUSH.into())
@@ -44,7 +44,7 @@ impl fmt::Debug for LocationCode {
     }
 }
 
-/// The text has not the form of a location code.
+/// The text does not have the form of a location code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a location code; use 1 to 32 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
@@ -67,7 +67,7 @@ impl FromStr for LocationCode {
     }
 }
 
-/// The number of a location within this process: stable while it runs, and never reused.
+/// The number of a location within this process; stable while the process runs, and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LocationKey(u32);
 
@@ -88,51 +88,51 @@ impl LocationKey {
 /// A location as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Stable identifier.
+    /// The code that identifies the location; it never changes.
     pub code: LocationCode,
     /// Display name, not empty.
     pub name: String,
     /// Country or region as text; may be empty.
     pub place: String,
-    /// ISO 3166-1 alpha-2; `ZZ` when unknown.
+    /// Country code by ISO 3166-1 alpha-2; `ZZ` when unknown.
     pub country_code: String,
 }
 
 /// The last report of a remote location about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocationReport {
-    /// Its arrival, by the clock of this installation.
+    /// Time at which the report arrived, by the clock of this installation.
     pub at: Timestamp,
     /// Version of the location's program.
     pub version: String,
-    /// Milliseconds by which its clock is ahead of that of this installation; negative when it is behind.
+    /// Milliseconds by which the clock of the location is ahead of the clock of this installation; negative if behind.
     pub clock_ahead_ms: i64,
-    /// Number of services that it checks.
+    /// Number of services that the location checks.
     pub services: u64,
-    /// Lateness that 99 of 100 of its starts did not exceed, in microseconds.
+    /// 99th percentile of the lateness of the location's checks, in microseconds.
     pub lateness_p99_us: u64,
-    /// Runs that were due and did not start, since its process started.
+    /// Number of checks that were due and did not start, since the location's process started.
     pub missed: u64,
-    /// Results in its memory that were not yet taken.
+    /// Number of results in the location's memory that have not been delivered yet.
     pub waiting: u64,
-    /// Bytes of results on its disk that were not yet taken.
+    /// Size of the results on the location's disk that have not been delivered yet, in bytes.
     pub spool_bytes: u64,
-    /// Results that it has dropped, since its process started.
+    /// Number of results that the location has dropped since its process started.
     pub shed: u64,
-    /// It is impaired: none of its reference targets answers, or none of its attempts is carried out.
+    /// True if the location is impaired: none of its reference targets answers, or none of its checks can be made.
     pub is_impaired: bool,
-    /// The reason why none of its attempts is carried out.
+    /// The reason why none of the location's checks can be made; `None` = checks can be made.
     pub blind_by: Option<LocalFault>,
 }
 
 words! {
     /// The state of a location (contract 4.1).
     pub enum LocationStatus {
-        /// It checks, and its votes count.
+        /// The location makes checks, and its votes count.
         Online,
-        /// No contact for a minute.
+        /// The location has not been in contact for a minute.
         Offline,
-        /// It has lost its own network, none of its checks can be made, or it contradicts all others: its votes are set aside.
+        /// The location has lost its network, cannot make any check, or contradicts all others. Its votes do not count.
         Impaired,
     }
 }

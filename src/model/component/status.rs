@@ -1,7 +1,7 @@
-//! The status of a component as visitors see it (contract 4.14.5): derived from facts, on every read.
+//! The status of a component as visitors see it (contract 4.14.5): derived on every read, never stored.
 //!
-//! [`statuses`] is a pure function of a page's components and of [`ComponentInputs`]. For the `status` of the API the same
-//! rules are followed as if everything were visible.
+//! [`statuses`] is a pure function of a page's components, of [`ComponentInputs`] and of the services' verdicts. The
+//! `status` of the API follows the same rules as if everything were visible.
 
 #[cfg(test)]
 mod tests;
@@ -20,24 +20,24 @@ use crate::model::word_enum::words;
 words! {
     /// The status of a component or a group.
     pub enum ComponentStatus {
-        /// No trouble is known.
+        /// Works, as far as is known.
         Operational,
-        /// It works badly.
+        /// Works, but badly.
         Degraded,
-        /// A part of it does not work.
+        /// Works in part.
         PartialOutage,
-        /// It does not work.
+        /// Does not work.
         MajorOutage,
-        /// Work on it is in progress.
+        /// Covered by a maintenance in progress, or set to this status by a member.
         UnderMaintenance,
-        /// Nothing is known.
+        /// Not measured, so the status cannot be given.
         Unknown,
     }
 }
 
 impl ComponentStatus {
-    /// Returns the status that an incident claims: its impact on the service, else that of its severity (contract
-    /// 4.9).
+    /// Returns the status that an incident claims for a service: from its impact on the service, or from the severity
+    /// of the incident if no impact is stored (contract 4.9).
     #[must_use]
     pub fn claimed(impact: Option<Impact>, severity: Severity) -> Self {
         match impact.unwrap_or_else(|| severity.impact()) {
@@ -69,36 +69,36 @@ impl From<ServiceStatus> for ComponentStatus {
     }
 }
 
-/// What decides the statuses of a page's components, apart from the measurements.
+/// The inputs of the statuses of a page's components, apart from the measurements.
 #[derive(Clone, Debug, Default)]
 pub struct ComponentInputs {
     /// The services that components of the page show.
     pub services: Vec<ServiceOutline>,
-    /// Those of them that a maintenance in progress covers.
+    /// The services that a maintenance in progress covers.
     pub maintained: HashSet<ServiceKey>,
-    /// Open, published incidents of kind standard or `agent_liveness` that affect one of them.
+    /// Open, published incidents of kind `standard` or `agent_liveness` that affect one of the services.
     pub incidents: Vec<OpenIncident>,
 }
 
 /// An open incident as far as it concerns one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenIncident {
-    /// The pages chosen for it, as this page sees them.
+    /// The chosen pages of the incident, from the point of view of this page.
     pub pages: ChosenPages,
-    /// The affected services that the page shows, and the status claimed for them; `None` for one that has recovered.
+    /// The affected services that the page shows, each with the status claimed for it; `None` = it has recovered.
     pub affected: Vec<(ServiceKey, Option<ComponentStatus>)>,
 }
 
 /// The two statuses of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DerivedStatus {
-    /// As if everything were visible.
+    /// The status as if everything were visible.
     pub status: ComponentStatus,
     /// The status that visitors see; `None` when they do not see the component.
     pub effective: Option<ComponentStatus>,
 }
 
-/// The statuses of all components of a page. A service without a verdict is unmeasured.
+/// Returns the statuses of all components of a page. A service without a verdict counts as unmeasured.
 #[must_use]
 pub fn statuses(
     components: &[Component],
@@ -136,8 +136,8 @@ struct PageServiceFacts {
 }
 
 impl PageServiceFacts {
-    /// Rows 3 to 6 of the table for components: an incident never makes a component appear better than it was
-    /// measured.
+    /// The status by rows 3 to 6 of the table for components in contract 4.14.5. An incident never makes a component
+    /// appear better than it was measured.
     fn status(&self) -> ComponentStatus {
         match (self.stated, self.in_maintenance, self.claim) {
             (Some(stated), _, _) => ServiceStatus::from(stated).into(),
@@ -150,7 +150,7 @@ impl PageServiceFacts {
     }
 }
 
-/// The worst claim about each service in incidents that the page shows.
+/// The worst status of each service that is claimed by incidents shown on the page.
 fn claims(facts: &ComponentInputs, visible: &HashSet<ServiceKey>) -> HashMap<ServiceKey, ComponentStatus> {
     let mut worst: HashMap<ServiceKey, ComponentStatus> = HashMap::new();
     let is_shown = |incident: &&OpenIncident| {
@@ -167,7 +167,7 @@ fn claims(facts: &ComponentInputs, visible: &HashSet<ServiceKey>) -> HashMap<Ser
     worst
 }
 
-/// The services of components that visitors see.
+/// The services of the components that visitors see.
 fn visible_services(tree: &ComponentTree<'_>) -> HashSet<ServiceKey> {
     let mut services = HashSet::new();
     let mut open: Vec<&Component> = tree.children(None).to_vec();
@@ -213,7 +213,7 @@ impl StatusDerivation<'_> {
     }
 }
 
-/// Rows 2 to 8 of the table for groups.
+/// The status of a group by rows 2 to 8 of the table for groups in contract 4.14.5.
 fn roll_up(inside: impl Iterator<Item = ComponentStatus>) -> ComponentStatus {
     let inside: Vec<ComponentStatus> = inside.collect();
     let any = |status| inside.contains(&status);

@@ -1,8 +1,9 @@
-//! Groups that follow a tag (contract 4.14.4): children to create, delete and rename. Pure; the store carries it out.
+//! Groups that follow a tag (contract 4.14.4): children to create, delete and rename. Pure; the store applies the
+//! changes.
 //!
 //! A group has one managed child per service with its tag. Children that members put into such a group are left
-//! alone, with one exception: when the group is given its tag, an existing child of such a service becomes the
-//! managed one.
+//! alone, with one exception: when a tag is set on the group, an existing child of a service with the tag becomes the
+//! managed child of this service.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +11,7 @@ use crate::model::component::{Component, ComponentKey};
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::translated_text::TranslatedText;
 
-/// A service carries a tag.
+/// A service and a tag that it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TaggedService {
     /// Database key of the service.
@@ -19,18 +20,19 @@ pub struct TaggedService {
     pub tag: i64,
 }
 
-/// Groups, services and the children of services in the groups.
+/// The input of a synchronisation: groups, services, and the present children of the groups.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupSynchronisation<'a> {
-    /// Groups; those without a tag keep no managed child.
+    /// Groups to synchronise; a group without a tag keeps no managed child.
     pub groups: &'a [Component],
     /// Services that may need a child.
     pub services: &'a [NamedService],
     /// The tags that services carry.
     pub carried: &'a HashSet<TaggedService>,
-    /// Children of the groups. Those that are not managed become so when their service has the tag.
+    /// Present children of the groups. Unmanaged children are listed only for a group whose tag was just set, because
+    /// they can become managed.
     pub children: &'a [Component],
-    /// Language of the services' names.
+    /// Code of the language under which the names of services are stored in components.
     pub locale: &'a str,
 }
 
@@ -41,7 +43,7 @@ pub struct SyncChanges {
     pub added: Vec<Component>,
     /// Children that became managed, or were renamed.
     pub changed: Vec<Component>,
-    /// Children without a service of the tag.
+    /// Keys of managed children whose service does not have the tag.
     pub removed: Vec<ComponentKey>,
 }
 
@@ -66,7 +68,8 @@ impl GroupSynchronisation<'_> {
         changes
     }
 
-    /// Managed children stay while their service has the tag, and follow its name.
+    /// Keeps managed children whose service has the tag, renames them like the service, and removes the others. Returns
+    /// the group and service of each child that stays.
     fn keep_managed(&self, changes: &mut SyncChanges) -> HashSet<Place> {
         let mut present = HashSet::new();
         let names = self.names();
@@ -85,7 +88,7 @@ impl GroupSynchronisation<'_> {
         present
     }
 
-    /// Makes the first unmanaged child of a service with the tag the managed one.
+    /// Makes the first unmanaged child of a service with the tag the managed one, if the service has none in the group.
     fn adopt(&self, present: &mut HashSet<Place>, changes: &mut SyncChanges) {
         let names = self.names();
         for child in self.children.iter().filter(|child| !child.is_sync_managed && !child.is_group) {
@@ -100,7 +103,7 @@ impl GroupSynchronisation<'_> {
         }
     }
 
-    /// Returns true when the group follows a tag of the service.
+    /// Returns true if the group follows a tag that the service carries.
     fn follows(&self, group: ComponentKey, service: ServiceKey) -> bool {
         let group = self.groups.iter().find(|known| known.key == group);
         let tag = group.and_then(|group| group.sync_tag);
@@ -125,7 +128,7 @@ impl GroupSynchronisation<'_> {
     }
 }
 
-/// The child under the name of its service, unless a client has named it.
+/// The child with the name of its service, or unchanged if a client has named it or `name` is `None`.
 fn rename_child(child: &Component, name: Option<&TranslatedText>) -> Component {
     let name = name.filter(|_| !child.has_own_name).unwrap_or(&child.name);
     Component { name: name.clone(), ..child.clone() }
@@ -157,7 +160,7 @@ mod tests {
         Component { is_sync_managed: true, ..child(key, service, name) }
     }
 
-    /// The services 1 `One` and 2 `Two`, both with the tag.
+    /// The changes for a group when the services 1 `One` and 2 `Two` have the tag.
     fn changes(group: &Component, children: &[Component]) -> SyncChanges {
         let named = |(key, name): (i64, &str)| NamedService { key, id: Id::random(), name: name.into() };
         let services = [(1, "One"), (2, "Two")].map(named);

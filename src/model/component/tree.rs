@@ -1,7 +1,7 @@
 //! The components of a page as a tree (contract 4.14.3): order, depth, descendants.
 //!
-//! Siblings are sorted by `display_order`, then creation, then id. The tree is built from a flat list and keeps
-//! nothing.
+//! Siblings are sorted by `display_order`, then creation, then id. The tree is built from a flat list and borrows the
+//! components.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub struct ComponentTree<'a> {
 }
 
 impl<'a> ComponentTree<'a> {
-    /// The tree of these components.
+    /// Builds the tree of the components of one page.
     #[must_use]
     pub fn of(components: &'a [Component]) -> Self {
         let mut children: HashMap<_, Vec<&Component>> = HashMap::new();
@@ -29,13 +29,13 @@ impl<'a> ComponentTree<'a> {
         Self { children, parents }
     }
 
-    /// Returns the components directly in a group, or at the top, in order.
+    /// Returns the components directly in a group, in order; for `None`, the components at the top of the page.
     #[must_use]
     pub fn children(&self, parent: Option<ComponentKey>) -> &[&'a Component] {
         self.children.get(&parent).map_or(&[], Vec::as_slice)
     }
 
-    /// Every component, parents before their children.
+    /// Every component in the order of the page, parents before their children.
     #[must_use]
     pub fn depth_first(&self) -> Vec<&'a Component> {
         let mut ordered = Vec::new();
@@ -51,7 +51,7 @@ impl<'a> ComponentTree<'a> {
     #[must_use]
     pub fn is_within(&self, inner: ComponentKey, outer: ComponentKey) -> bool {
         let mut here = Some(inner);
-        // A path is no longer than there are components.
+        // A path has at most as many steps as there are components; the limit ends the search if there is a circle.
         for _ in 0..=self.parents.len() {
             match here {
                 Some(key) if key == outer => return true,
@@ -62,7 +62,7 @@ impl<'a> ComponentTree<'a> {
         false
     }
 
-    /// Returns the number of groups around a component that is placed in this group, the group itself included.
+    /// Returns the number of groups around a component in this group, including the group itself.
     #[must_use]
     pub fn depth(&self, group: Option<ComponentKey>) -> usize {
         let mut depth = 0;
@@ -74,7 +74,7 @@ impl<'a> ComponentTree<'a> {
         depth
     }
 
-    /// Returns the maximum number of groups nested in one another below this one.
+    /// Returns how many levels of groups are nested below this group; 0 if it contains no group.
     #[must_use]
     pub fn height_below(&self, group: ComponentKey) -> usize {
         let inner = self.children(Some(group)).iter().filter(|child| child.is_group);

@@ -1,18 +1,18 @@
-//! A style sheet as a browser reads it: escapes undone, each character with the bytes that spelled it.
+//! A style sheet as a browser reads it: characters after decoding escapes, each with its byte range in the text.
 //!
-//! Strings and comments are not trusted while searching for a word: a quote may be unbalanced and a comment may be
+//! The search for a word also looks into strings and comments, because a quote may be unbalanced and a comment may be
 //! inside a string. A word is found wherever its letters follow each other, with or without comments between them.
 
 use std::ops::Range;
 
-/// Maximum number of digits of an escape.
+/// Maximum number of hexadecimal digits of an escape.
 const ESCAPE_DIGITS: usize = 6;
 
-/// One character as it is understood.
+/// One character after decoding escapes, with its byte range in the text.
 #[derive(Clone, Copy, Debug)]
 struct CssCharacter {
     character: char,
-    /// True if a backslash spelled it: then it is not a delimiter.
+    /// True if the character was written as an escape; it is then not a delimiter.
     is_escaped: bool,
     start: usize,
     end: usize,
@@ -68,29 +68,30 @@ impl StyleSheet {
         self.glyphs.len()
     }
 
-    /// The bytes of these characters.
+    /// The byte range of a range of characters.
     pub(super) fn bytes(&self, glyphs: Range<usize>) -> Range<usize> {
         let inside = self.glyphs.get(glyphs).unwrap_or_default();
         let start = inside.first().map_or(0, |first| first.start);
         start..inside.last().map_or(start, |last| last.end)
     }
 
-    /// The character at this place in lower case.
+    /// The character at index `at`, in lower case if it is ASCII; `None` beyond the end.
     pub(super) fn lower(&self, at: usize) -> Option<char> {
         self.glyphs.get(at).map(|glyph| glyph.character.to_ascii_lowercase())
     }
 
-    /// The character at this place when no backslash spelled it.
+    /// The character at index `at` if it was not written as an escape.
     fn plain(&self, at: usize) -> Option<char> {
         self.glyphs.get(at).filter(|glyph| !glyph.is_escaped).map(|glyph| glyph.character)
     }
 
-    /// Returns true if the character at this place can be part of a name.
+    /// Returns true if the character at index `at` can be part of a name.
     pub(super) fn is_in_name(&self, at: usize) -> bool {
         self.lower(at).is_some_and(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || !c.is_ascii())
     }
 
-    /// The position after `word` when it is at `at`, in any case, perhaps with comments between its letters.
+    /// The index after `word` if the word starts at `at`, in upper or lower case, with or without comments between its
+    /// letters.
     pub(super) fn word_end(&self, at: usize, word: &str) -> Option<usize> {
         let mut next = at;
         for (index, wanted) in word.chars().enumerate() {
@@ -105,13 +106,13 @@ impl StyleSheet {
         Some(next)
     }
 
-    /// The position after the opening bracket of `name(`.
+    /// The index after the opening bracket if `name(` starts at `at`, with or without blanks before the bracket.
     pub(super) fn call_open(&self, at: usize, name: &str) -> Option<usize> {
         let bracket = self.skip_blank(self.word_end(at, name)?);
         (self.lower(bracket) == Some('(')).then_some(bracket + 1)
     }
 
-    /// The first position from `at` on that is neither white space nor comment.
+    /// The first index from `at` on that is neither white space nor in a comment.
     pub(super) fn skip_blank(&self, at: usize) -> usize {
         let mut next = at;
         loop {
@@ -152,14 +153,14 @@ impl StyleSheet {
         self.len()
     }
 
-    /// Returns the end of the value of a declaration; `None` when a block follows: then it was a selector.
+    /// Returns the end of the value of a declaration; `None` if a block follows, because the text is then a selector.
     pub(super) fn declaration_end(&self, colon: usize) -> Option<usize> {
         let end = self.statement_end(colon);
         (self.plain(end) != Some('{')).then_some(end)
     }
 
-    /// The position after the bracket that closes the call whose arguments start at `from`; without one, the end of
-    /// its declaration.
+    /// The index after the bracket that closes the call whose arguments start at `from`; without a closing bracket, the
+    /// end of the declaration.
     pub(super) fn call_end(&self, from: usize) -> usize {
         let mut depth = 1_usize;
         for at in from..self.len() {
@@ -176,7 +177,7 @@ impl StyleSheet {
         (from..self.len()).find(ends).unwrap_or(self.len())
     }
 
-    /// The address inside `url(` that starts at `from`, in lower case and without blanks, and the position after the
+    /// The address in a `url(` whose content starts at `from`, in lower case and without blanks, and the index after the
     /// call.
     pub(super) fn address(&self, from: usize) -> (String, usize) {
         let blank = |at: &usize| self.lower(*at).is_some_and(|c| c.is_whitespace() || c.is_control());
@@ -195,7 +196,7 @@ impl StyleSheet {
         (from..self.len()).find(|at| self.plain(*at) == Some(')')).unwrap_or(self.len())
     }
 
-    /// The position of the quote that closes the one at `open`; without one, the last position of its line.
+    /// The index of the quote that closes the string opened at `open`; without a closing quote, the end of the line.
     fn string_end(&self, open: usize) -> usize {
         let quote = self.plain(open);
         for at in open + 1..self.len() {
@@ -208,7 +209,7 @@ impl StyleSheet {
         self.len()
     }
 
-    /// The character at this place; one that a backslash spelled counts as a letter.
+    /// The character at index `at`, or a letter in place of a character that was written as an escape.
     fn plain_or_escaped(&self, at: usize) -> Option<char> {
         let glyph = self.glyphs.get(at)?;
         Some(if glyph.is_escaped { 'x' } else { glyph.character })

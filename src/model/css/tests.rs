@@ -1,4 +1,4 @@
-//! Style sheets of honest authors, and of attackers.
+//! Tests of sanitising: harmless style sheets stay, hostile ones are disarmed.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -28,7 +28,7 @@ fn harmless_rules_stay_as_they_are(#[case] sheet: &str) {
     assert_eq!(sanitise(sheet), sheet);
 }
 
-/// Contract 4.13.4, one thing after the other.
+/// Each forbidden construct of contract 4.13.4.
 #[rstest]
 #[case("@import url(https://evil.example/x.css); p { color: red }", "p { color: red }")]
 #[case("@import 'x;y.css' screen; p { color: red }", "p { color: red }")]
@@ -64,7 +64,7 @@ fn forbidden_constructs_are_removed(#[case] sheet: &str, #[case] remaining: &str
     assert_eq!(sanitise(sheet), remaining);
 }
 
-/// Contract 4.13.4: escapes, comments and joints that spell one of these.
+/// Forbidden constructs that are disguised by escapes or comments, or that a cut would join (contract 4.13.4).
 #[rstest]
 #[case(r"@\69mport 'x';p{}", "p{}")]
 #[case(r"@\000069 mport 'x';p{}", "p{}")]

@@ -1,8 +1,8 @@
 //! Claims of one host name by several organisations (contract 4.15): who may attach it, and the effect of a proven
 //! claim on the others.
 //!
-//! An unverified claim keeps no other organisation from the name. The first organisation to prove the name has it
-//! until that domain is deleted or fails. No organisation learns about the claims of others.
+//! An unverified claim does not prevent other organisations from claiming the name. The first organisation to prove the
+//! name has it until its domain is deleted or fails. No organisation learns about unproven claims of others.
 
 use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
@@ -20,9 +20,9 @@ pub struct HostnameClaim {
 /// The reason for a check of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainCheckReason {
-    /// It was due at this time.
+    /// A planned check, with the `next_check_at` that the domain had when the check started.
     Due(Option<Timestamp>),
-    /// Requested by a client at this time.
+    /// A check requested by a client at this time.
     Requested(Timestamp),
 }
 
@@ -31,18 +31,18 @@ pub enum DomainCheckReason {
 pub struct DomainRecordsCheck {
     /// The reason for the check.
     pub reason: DomainCheckReason,
-    /// State of the records that were found.
+    /// State of the records that the check found.
     pub records_state: DomainRecordsState,
-    /// The time at which it ended.
+    /// The time at which the check ended.
     pub at: JudgedTime,
 }
 
-/// The result of a check for all claims of the name.
+/// The effect of a check on all claims of the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainCheckOutcome {
-    /// The domain that was checked.
+    /// The checked domain after the check.
     pub domain: CustomDomain,
-    /// Claims of others that have failed by it.
+    /// Claims of other organisations that fail because the checked domain was proven.
     pub ended: Vec<CustomDomain>,
 }
 
@@ -56,8 +56,8 @@ pub fn may_attach(organisation: i64, claims: &[HostnameClaim]) -> bool {
     })
 }
 
-/// Applies a check of the domain with this key to all claims of its name, as they are by now. `None` when the domain
-/// is deleted, or when the check was due and another one came first.
+/// Applies a check of the domain with this key to all claims of its name, as they are stored after the check. Returns
+/// `None` if the domain was deleted, or if another check came before this planned one.
 #[must_use]
 pub fn apply_domain_check(
     claims: Vec<HostnameClaim>,

@@ -20,7 +20,7 @@ fn active() -> CustomDomain {
 
 const WRONG: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::WrongTarget);
 
-/// Contract 4.15: after 1, 2, 5, 10, 30 minutes, then hourly.
+/// Contract 4.15: checks after 1, 2, 5, 10, 30 minutes, then hourly. Columns: minute of a check, minute of the next.
 #[rstest]
 #[case(0, 1)]
 #[case(1, 2)]
@@ -66,7 +66,7 @@ fn a_pending_domain_has_its_problem() {
     assert_eq!(never_seen.problem, Some(DomainProblem::NoRecords));
 }
 
-/// Contract 4.15, the deadlines: a week, and only for conclusive checks.
+/// Contract 4.15: a pending domain fails after a week, but only by a conclusive check.
 #[rstest]
 #[case(WRONG, 7 * 1_440 - 1, DomainStatus::PendingVerification)]
 #[case(WRONG, 7 * 1_440, DomainStatus::Failed)]
@@ -108,7 +108,7 @@ fn an_active_domain_fails_after_a_week_of_wrong_records() {
     assert_eq!((failed.verified_at, failed.next_check_at), (None, None));
 }
 
-/// Contract 4.15: less than 10 s after the previous one; `Retry-After` 1..10.
+/// Contract 4.15: a request less than 10 s after the previous one is refused with `Retry-After` 1 to 10.
 #[rstest]
 #[case(None, None)]
 #[case(Some(0), Some(10))]

@@ -1,39 +1,39 @@
 //! Judgement of deadlines that have passed without a ping: missed, or no data because the ping may have been lost.
 //!
-//! A ping is missed when somebody has listened without a break for the interval and the grace, and none came. If nobody
-//! listened at some moment of a period, the period is no data, and the next one is the interval and the grace from the end of
-//! that absence: whenever the lost ping came, the one after it is due by then. At most [`EXCUSED_MAX`] periods in a row are no
-//! data; the one after is missed all the same, or a job that has died would never be found. An absence counts once, in the
-//! period in which it begins.
+//! A ping is missed if a process has listened without a break for the interval and the grace, and no ping came. If no
+//! process listened at some moment of a period (an absence), the period is no data. The next period then lasts for the
+//! interval and the grace from the end of the absence: whenever the lost ping came, the next ping is due by then. At most
+//! [`EXCUSED_MAX`] periods in a row are no data. After these a ping is missed in any case, because otherwise a dead job
+//! would never be found. An absence counts once, in the period in which it begins.
 
 use crate::clock::Timestamp;
 use crate::model::listening_gap::ListeningGap;
 
-/// The most periods in a row that are no data.
+/// Maximum number of periods in a row that are no data.
 pub(super) const EXCUSED_MAX: u8 = 2;
 
-/// The period of a heartbeat.
+/// The interval and the grace of a heartbeat.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeriodTerms {
     /// Milliseconds between two pings.
     pub(super) interval_ms: i64,
-    /// Further milliseconds before a missing ping counts.
+    /// Further milliseconds until a ping that has not come counts as missed.
     pub(super) grace_ms: i64,
 }
 
 impl PeriodTerms {
-    /// Returns the period that begins with a ping, or when somebody listens again.
+    /// Returns the period that begins at `from`, with a ping or with the end of an absence.
     pub(super) fn period_from(self, from: Timestamp) -> AwaitedPeriod {
         AwaitedPeriod { from, deadline: from.plus_ms(self.interval_ms + self.grace_ms), excused: 0 }
     }
 
-    /// Returns the period that comes `periods` after one whose ping was missed: from then on pings are missed an interval apart.
+    /// Returns the period that ends `periods` intervals after the deadline `missed`; no grace is added.
     pub(super) fn period_after(self, missed: Timestamp, periods: i64) -> AwaitedPeriod {
         let from = missed.plus_ms((periods - 1).saturating_mul(self.interval_ms));
         AwaitedPeriod { from, deadline: from.plus_ms(self.interval_ms), excused: 0 }
     }
 
-    /// Returns how many periods it takes from `deadline` until after `moment`; at least one.
+    /// Returns the number of intervals from `deadline` to the first deadline after `moment`; at least one.
     fn periods_until_after(self, deadline: Timestamp, moment: Timestamp) -> i64 {
         (moment.ms_since(deadline) / self.interval_ms + 1).max(1)
     }
@@ -42,19 +42,19 @@ impl PeriodTerms {
 /// A period in which a ping must come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AwaitedPeriod {
-    /// Its begin: a ping, the end of an absence, or the deadline before.
+    /// Start of the period: a ping, the end of an absence, or the previous deadline.
     pub(super) from: Timestamp,
     pub(super) deadline: Timestamp,
-    /// The periods in a row before it that were no data.
+    /// Number of periods directly before this one that were no data.
     pub(super) excused: u8,
 }
 
 impl AwaitedPeriod {
-    /// Returns the period that follows because a ping of this one may have been lost; `None` if nobody was absent, or too many
-    /// periods before it were no data.
+    /// Returns the period that follows if a ping of this period may have been lost; `None` if a process listened
+    /// throughout, or too many periods in a row were no data.
     fn excuse(self, terms: PeriodTerms, absences: &[ListeningGap]) -> Option<Self> {
         let met = || absences.iter().filter(|absence| absence.overlaps(self.from, self.deadline));
-        // While the clock is doubted pings are heard, so each period counts.
+        // While the clock is doubted, pings are still received, so each period counts by itself.
         let end = |absence: &ListeningGap| {
             if absence.is_doubt { absence.to.min(self.deadline) } else { absence.to }
         };
@@ -65,12 +65,12 @@ impl AwaitedPeriod {
     }
 }
 
-/// What is known of the time in which deadlines have passed.
+/// The absences and the earlier judgements that apply to deadlines that have passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListeningHistory<'a> {
     /// The times in which no process listened.
     pub(super) absences: &'a [ListeningGap],
-    /// Deadlines before this moment were judged by an earlier process, which recorded the missed ones.
+    /// Deadlines before this time were judged by an earlier process, which recorded missed pings; `None` = no deadline was.
     pub(super) judged_until: Option<Timestamp>,
 }
 
@@ -79,13 +79,13 @@ pub(super) struct ListeningHistory<'a> {
 pub(super) struct OverdueDeadlines {
     /// The first period whose deadline has not passed.
     pub(super) next: AwaitedPeriod,
-    /// The first deadline whose ping may have been lost.
+    /// The first deadline whose ping may have been lost; `None` = there was no such deadline.
     pub(super) unheard_at: Option<Timestamp>,
-    /// The first deadline that was missed. Several missed deadlines are recorded as one entry.
+    /// The first deadline that was missed; `None` = no deadline was missed. Several missed deadlines are one entry.
     pub(super) missed_at: Option<Timestamp>,
 }
 
-/// Judges the deadlines up to `now`.
+/// Judges the deadlines up to `now`, starting with that of the period `next`.
 pub(super) fn judge(
     terms: PeriodTerms,
     next: AwaitedPeriod,
@@ -111,7 +111,8 @@ pub(super) fn judge(
     overdue
 }
 
-/// Returns how many periods somebody else has judged before the next one of which anything is known.
+/// Returns the number of intervals to skip from `deadline` because an earlier process has judged them: until the start
+/// of the next absence or the end of that process's judgements.
 fn periods_to_pass(terms: PeriodTerms, deadline: Timestamp, hearing: ListeningHistory<'_>) -> i64 {
     let later = hearing.absences.iter().map(|absence| absence.from).filter(|from| *from >= deadline);
     let next = later.chain(hearing.judged_until).min().unwrap_or(deadline);

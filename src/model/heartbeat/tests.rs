@@ -1,4 +1,4 @@
-//! Scenes of pings and time; seconds count from an arbitrary zero.
+//! Tests with sequences of pings and times; seconds count from an arbitrary zero.
 
 use rstest::rstest;
 
@@ -27,7 +27,7 @@ fn plan(last: Option<(i64, bool)>, counts_from: Option<i64>) -> HeartbeatPlan {
     }
 }
 
-/// `up@5` is an entry of the history, `>up@5` a change of the status.
+/// Effects as text: `up@5` is an entry of the history at second 5, `>up@5` a change of the status.
 fn text(effects: &[WatchEffect]) -> String {
     let lines: Vec<String> = effects
         .iter()
@@ -45,7 +45,8 @@ fn text(effects: &[WatchEffect]) -> String {
     lines.join(" ")
 }
 
-/// Contract 4.3.11: `PING 5`, `FAIL 5`, `WAKE 5` and the effects of each.
+/// Contract 4.3.11. Columns: steps (a ping, a reported failure or the passing of time; the second; the effects) and the
+/// next deadline.
 #[rstest]
 #[case(&[("WAKE", 1_000, "")], None)]
 #[case(&[("PING", 5, "up@5 >up@5"), ("PING", 9, "up@9"), ("WAKE", 78, ""), ("WAKE", 79, "missed@79 >down@79")], Some(139))]
@@ -73,7 +74,7 @@ fn pings_and_deadlines_make_entries_and_changes(
     assert_eq!(heartbeat.next_wake().map(seconds), next);
 }
 
-/// A ping that arrived before the deadline, and was stored only after it, counts: the next deadline counts from it.
+/// A ping that arrived before the deadline but was stored after it still counts, and the next deadline follows from it.
 #[rstest]
 #[case::success(false, "up@69 >up@70")]
 #[case::failure(true, "fail@69")]
@@ -93,7 +94,8 @@ fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> WatchMem
     WatchMemory { votes, status, status_since: Some(at(0)), ..WatchMemory::default() }
 }
 
-/// A restart at 1000 s: the stored pings, the state of the history, the effects, and the next deadline.
+/// A restart at 1000 s. Columns: newest stored ping, `counts_from`, status and newest entry of the history, effects, next
+/// deadline.
 #[rstest]
 #[case::never_pinged(None, None, (MeasuredStatus::Unknown, None), "", None)]
 #[case::in_time(Some((950, false)), None, (MeasuredStatus::Up, Some((950, CheckStatus::Up))), "", Some(1_020))]
@@ -148,8 +150,8 @@ fn new_settings_count_from_their_change() {
     assert_eq!(heartbeat.next_wake().map(seconds), Some(3_680));
 }
 
-/// A restart at 1000 s after a stop; the stored pings, the state of the history, the start of the stop, the effects,
-/// and the next deadline.
+/// A restart at 1000 s after a stop. Columns: newest stored ping, status and newest entry of the history, start of the
+/// stop, effects, next deadline.
 #[rstest]
 #[case::no_deadline_passed(Some(940), (MeasuredStatus::Up, Some((940, CheckStatus::Up))), 960, "", Some(1_010))]
 #[case::it_may_have_pinged(Some(920), (MeasuredStatus::Up, Some((920, CheckStatus::Up))), 960, ">no_data@990", Some(1_070))]
@@ -173,8 +175,8 @@ fn pings_lost_during_a_stop_are_not_counted_as_missed(
     assert_eq!((text(&effects), heartbeat.next_wake().map(seconds)), (expected, next));
 }
 
-/// A restart at 1000 s after a process that listened until 990 s, long after the deadline at 80 s: stored results are
-/// not judged again, and missing ones are.
+/// A restart at 1000 s. The earlier process listened until 990 s, long after the deadline at 80 s. The deadline is judged
+/// again only if its result was not stored.
 #[rstest]
 #[case::stored((MeasuredStatus::Down, 80), Some((980, CheckStatus::Down)), "")]
 #[case::stored_without_its_entries((MeasuredStatus::Down, 80), Some((10, CheckStatus::Up)), "")]
@@ -193,8 +195,8 @@ fn a_deadline_without_stored_result_is_reported_again(
     assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), (expected, Some(1_040)));
 }
 
-/// The process is restarted in each period: the third one is judged all the same, and what the earlier processes saw is not judged
-/// again.
+/// The process is restarted in each period. The third period is judged nevertheless, and deadlines that an earlier process
+/// has judged are not judged again.
 #[test]
 fn repeated_restarts_hide_a_dead_job_for_at_most_two_periods() {
     let stops = [55, 115, 175].map(|from| ListeningGap::new(at(from), at(from + 10)));
@@ -217,7 +219,7 @@ fn repeated_restarts_hide_a_dead_job_for_at_most_two_periods() {
     }
 }
 
-/// A daily job went up and down; nothing else happens until tomorrow.
+/// A daily job flaps and then sends no ping until the next day; flapping still ends after its window.
 #[test]
 fn flapping_ends_by_time() {
     let flapping = FlappingRule { changes: 1, minutes: 1 };
@@ -239,7 +241,7 @@ fn flapping_ends_by_time() {
     assert_eq!(heartbeat.next_wake().map(seconds), Some(4 + 86_400 + GRACE));
 }
 
-/// New rules about flapping are no reason to judge a deadline again.
+/// A changed flapping rule does not cause a deadline to be judged again.
 #[test]
 fn a_missed_deadline_is_reported_once() {
     let plan = plan(Some((0, false)), None);
@@ -251,7 +253,7 @@ fn a_missed_deadline_is_reported_once() {
     assert_eq!(heartbeat.next_wake().map(seconds), Some(135));
 }
 
-/// The clock was set ahead after a ping; an absence before that ping excuses nothing, one after it does.
+/// The clock was set ahead after a ping. An absence before the ping excuses no deadline; an absence after it does.
 #[rstest]
 #[case::before_the_ping(3_590, "missed@3670 >down@3670", 3_730)]
 #[case::after_it(3_635, ">no_data@3670", 3_710)]
@@ -268,8 +270,8 @@ fn a_clock_change_moves_the_start_of_the_period(
     assert_eq!(heartbeat.next_wake().map(seconds), Some(next));
 }
 
-/// The process starts with a clock that is ten days ahead and doubted: nothing is missed by its age. A job that pings is up, one
-/// that is silent is missed at the third deadline.
+/// The process starts while the clock is ten days ahead and doubted, so deadlines of the skipped days are not missed. A job
+/// that pings is up; a silent job is missed at the third deadline.
 #[test]
 fn a_start_with_a_doubted_clock_reports_nothing_as_missed() {
     let (start, ping) = (864_000, HeartbeatPing { at: at(864_060), has_failed: false });

@@ -8,11 +8,11 @@ use crate::model::time_range::TimeRange;
 pub struct OpenPeriod {
     /// The start of the incident.
     pub started_at: Timestamp,
-    /// Its end; `None` while it is open.
+    /// The end of the incident; `None` while it is open.
     pub resolved_at: Option<Timestamp>,
 }
 
-/// Returns how many of these periods touch the range. A period without length touches the range that contains it.
+/// Returns the number of periods that overlap the range. A period of length zero counts if it lies in the range.
 #[must_use]
 pub fn open_within(periods: &[OpenPeriod], range: TimeRange) -> usize {
     let TimeRange { from, to } = range;

@@ -76,7 +76,7 @@ fn every_word_parses_back() {
     assert_eq!("Minor".parse::<Severity>(), Err(strum::ParseError::VariantNotFound));
 }
 
-/// Contract 4.9: the initial impact; it follows a changed severity.
+/// Contract 4.9: the impact on a new service follows from the severity, and changes with it.
 #[rstest]
 #[case(Severity::Minor, Impact::Degraded)]
 #[case(Severity::Major, Impact::PartialOutage)]
@@ -120,7 +120,7 @@ fn a_replaced_list_keeps_the_data_of_remaining_services() {
     assert_eq!(changed.services[1], before);
 }
 
-/// Contract 4.9: recovered at the latest when the incident is resolved; earlier measured recoveries stay.
+/// Contract 4.9: the resolution sets the recovery of services that have not recovered; earlier measured recoveries stay.
 #[test]
 fn resolving_marks_unrecovered_services_as_recovered() {
     let mut changed = affecting(&["a", "b"]);
@@ -140,7 +140,7 @@ fn an_incident_does_not_end_before_it_began() {
     assert_eq!(changed.incident.resolved_at, Some(at(100)));
 }
 
-/// Contract 4.10.4, the timeline on open and on resolved incidents.
+/// Contract 4.10.4: an entry on an open or resolved incident changes its status.
 #[test]
 fn a_timeline_entry_moves_ends_and_reopens() {
     let mut changed = affecting(&["a", "b"]);
@@ -156,7 +156,7 @@ fn a_timeline_entry_moves_ends_and_reopens() {
     assert_eq!(changed.updates.len(), 4);
 }
 
-/// Contract 7 no. 45. The unread part of a timeline counts too.
+/// Contract 7 no. 45: the limits of a timeline include the part that was not read.
 #[test]
 fn a_full_timeline_accepts_only_the_resolution() {
     let mut changed = affecting(&["a"]);
@@ -182,8 +182,8 @@ fn a_moved_end_moves_the_recoveries_set_by_it() {
     assert_eq!(recovered(&changed), [Some(300), Some(350)]);
 }
 
-/// The engine ends an incident when it measures the last recovery, so that one does not depend on the end alone.
-/// Columns: the author of the end at 400; recoveries after reopening, and after moving the end to 350 and to 450.
+/// An automatic end is at the last measured recovery, so this recovery does not depend on the end. Columns: true if a
+/// person ended the incident at 400; recoveries after reopening, after moving the end to 350, and to 450.
 #[rstest]
 #[case::a_person(true, [Some(300), None], [Some(300), Some(350)], [Some(300), Some(450)])]
 #[case::the_engine(false, [Some(300), Some(400)], [Some(300), Some(350)], [Some(300), Some(400)])]
@@ -211,7 +211,8 @@ fn a_measured_recovery_outlives_the_end(
     assert_eq!((over.incident.resolved_at, recovered(&over)), (None, opened_again.to_vec()));
 }
 
-/// An incident that was created at 100. Its author stated its start, and the services that it affects.
+/// Columns for an incident created at 100: true if a person created it; when the service was added; the start of the
+/// incident; the time from which the service is affected.
 #[rstest]
 #[case::there_from_the_start(true, 100, 40, 40)]
 #[case::there_from_the_start_that_is_later(true, 100, 150, 150)]
@@ -234,7 +235,8 @@ fn a_service_is_affected_from_its_own_start(
     assert_eq!(whole.incident.affects_from(&affected), at(expected));
 }
 
-/// Services in which the engine saw it start follow a start that a person moves; those that joined do not.
+/// If a person moves the start of an automatic incident, services affected from the old start move along; services that
+/// joined later do not.
 #[test]
 fn a_moved_start_moves_the_services_affected_from_the_start() {
     let mut changed = affecting(&["a", "b"]);
@@ -251,7 +253,7 @@ fn a_moved_start_moves_the_services_affected_from_the_start() {
     assert_eq!((changed.incident.started_at, added(&changed)), (at(50), vec![100, 200]));
 }
 
-/// Contract 4.7, `incidents` of the day 100..200.
+/// Contract 4.7: the number of incidents of a day from 100 to 200. Columns: start and end of an incident, number.
 #[rstest]
 #[case(0, None, 1)]
 #[case(0, Some(50), 0)]

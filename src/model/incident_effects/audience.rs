@@ -14,21 +14,21 @@ use crate::model::notification::message::{NotificationMessage, SenderIdentity};
 use crate::model::notification::routing::RoutingKeys;
 use crate::model::notification::{NotificationChannel, NotificationEvent};
 
-/// The time before the end of a hold in which a message may be on its way already, in milliseconds.
+/// The time before the end of a hold, in milliseconds, in which a process may already be sending the message.
 const SENDING_MARGIN_MS: i64 = 2_000;
 
-/// All possible recipients, with the messages that they have.
+/// All possible recipients of messages about an incident, with the messages already written for them.
 #[derive(Clone, Debug)]
 pub struct IncidentAudience {
     /// The organisation that owns the incident.
     pub organisation: Organisation,
-    /// The channels that are switched on, and those that messages about the incident were written for, by their keys.
+    /// The channels that are enabled, and those for which messages about the incident were written, ordered by key.
     pub channels: Vec<ChannelAudience>,
-    /// The contacts that were notified of the incident, or may have been; by their keys.
+    /// The contacts that were notified of the incident, or may have been, ordered by key.
     pub contacts: Vec<Contact>,
     /// The escalation policies of the organisation in their order.
     pub policies: Vec<EscalationPolicy>,
-    /// The policy that the incident follows.
+    /// The policy that the incident follows; `None` = no policy.
     pub followed: Option<FollowedPolicy>,
     /// The services of the incident and their tags.
     pub concerned: RoutingKeys,
@@ -41,13 +41,14 @@ pub struct IncidentAudience {
 pub struct ChannelAudience {
     /// The channel, with routing and settings.
     pub channel: NotificationChannel,
-    /// The newest message of each event for each contact, and for all readers of the channel, oldest first.
+    /// The newest message of each event for each recipient (a contact, or all readers of the channel), oldest first.
     pub written: Vec<WrittenMessage>,
-    /// The channel's recent messages about anything.
+    /// Numbers about the recent messages of the channel on any subject, which decide about digests.
     pub recent: RecentMessages,
-    /// The severities in the newest messages by their keys; read when the severity of the incident rises.
+    /// The severity in each of the newest messages, by key of the message; only read if the severity of the incident
+    /// rises.
     pub severities: BTreeMap<i64, Severity>,
-    /// Held messages about services that joined or recovered, to which more can be added.
+    /// Held messages about services that joined or recovered, to which more services can be added.
     pub batches: Vec<HeldBatch>,
 }
 
@@ -65,19 +66,19 @@ pub struct HeldBatch {
 pub struct WrittenMessage {
     /// Key of the row; keys rise in the order of writing.
     pub key: i64,
-    /// The contact that it is for.
+    /// The contact that the message is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
     /// The event that the message reports.
     pub event: NotificationEvent,
-    /// The time at which it was written.
+    /// The time at which the message was written.
     pub created_at: Timestamp,
-    /// The reason for holding it, or for having held it when it was sent.
+    /// The hold of the message, which stays stored after the message was sent; `None` = not held.
     pub hold: Option<DeliveryHold>,
-    /// True while it was never tried and has not ended.
+    /// True while the delivery has not ended and no attempt was made.
     pub is_untouched: bool,
 }
 
-/// The policy that an incident follows. The row stays when the last step is done.
+/// The escalation policy that an incident follows, also after the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowedPolicy {
     /// Database key of the policy.
@@ -91,7 +92,7 @@ impl WrittenMessage {
         self.event == NotificationEvent::IncidentEscalated && self.hold.is_some() && self.is_untouched
     }
 
-    /// Returns true for a message that is addressed to contacts by name: a step, or the end.
+    /// Returns true for a message that can be addressed to a single contact: a step, or the end of the incident.
     #[must_use]
     pub const fn is_step_or_end(&self) -> bool {
         matches!(self.event, NotificationEvent::IncidentEscalated | NotificationEvent::IncidentResolved)
@@ -105,7 +106,7 @@ impl ChannelAudience {
         self.written.iter().any(|written| written.contact.is_none())
     }
 
-    /// The recipients of messages: all readers of the channel (`None`), and contacts, by their keys.
+    /// The recipients of messages: all readers of the channel (`None`), and contacts by database key.
     #[must_use]
     pub fn recipients(&self) -> BTreeSet<Option<i64>> {
         self.written.iter().map(|written| written.contact).chain([None]).collect()
@@ -129,8 +130,8 @@ impl ChannelAudience {
         self.severities.get(&self.newest(contact)?.key).copied()
     }
 
-    /// The key of the held message of an event to which more services can be added: it is for the same recipient and the newest
-    /// one there, and no process can be about to send it.
+    /// The key of the held message of an event to which more services can be added: the newest message that the recipient
+    /// has, if no process can be about to send it. `None` = there is no such message.
     #[must_use]
     pub fn open_batch(&self, event: NotificationEvent, contact: Option<i64>, now: Timestamp) -> Option<i64> {
         let batch = self.newest(contact)?;
@@ -139,14 +140,14 @@ impl ChannelAudience {
         (is_own && is_held && batch.is_untouched).then_some(batch.key)
     }
 
-    /// The messages that arrive where a contact reads them, or all readers of the channel. Without mailboxes of its
-    /// own for contacts, a channel has a single place.
+    /// The messages that a contact, or all readers of the channel (`None`), can read. In a channel without mailboxes of
+    /// its own for contacts, everybody reads all messages.
     fn read_by(&self, contact: Option<i64>) -> impl Iterator<Item = &WrittenMessage> {
         let is_shared_channel = !self.channel.has_mailboxes();
         self.written.iter().filter(move |written| is_shared_channel || written.contact == contact)
     }
 
-    /// Returns true if something waits for the end of the quiet hours that a message so severe does not wait for.
+    /// Returns true if a message waits for the end of quiet hours that do not apply to a message of this severity.
     #[must_use]
     pub fn is_held_below(&self, severity: Severity, now: Timestamp) -> bool {
         let is_held = |written: &WrittenMessage| {
@@ -158,7 +159,7 @@ impl ChannelAudience {
         !still_holds && self.written.iter().any(is_held)
     }
 
-    /// The hold of a message that is written now for all readers of the channel.
+    /// The hold of a message that is written now for all readers of the channel; `None` = it is sent at once.
     #[must_use]
     pub fn hold(&self, message: &NotificationMessage, now: Timestamp) -> Option<DeliveryHold> {
         channel_hold(&self.channel.routing, message, self.recent, now)
@@ -166,7 +167,7 @@ impl ChannelAudience {
 }
 
 impl IncidentAudience {
-    /// The channels that are switched on.
+    /// The channels that are enabled.
     pub fn enabled(&self) -> impl Iterator<Item = &ChannelAudience> {
         self.channels.iter().filter(|audience| audience.channel.is_enabled)
     }
@@ -177,7 +178,8 @@ impl IncidentAudience {
         self.channels.iter().find(|audience| audience.channel.key == key)
     }
 
-    /// The organisation as a sender to a contact, or to all readers of a channel.
+    /// The organisation as sender of a message, in the language of the contact, or in the default language if the message
+    /// is for all readers of a channel (`None`).
     #[must_use]
     pub fn sender<'a>(&'a self, contact: Option<&'a Contact>) -> SenderIdentity<'a> {
         let Organisation { name, default_locale, .. } = &self.organisation;

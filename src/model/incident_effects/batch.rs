@@ -1,5 +1,6 @@
-//! Messages about services that join an incident or recover from it: the first is sent at once, and all news within
-//! [`BATCH_MS`] after it become one held message, so that a thousand services are a few messages.
+//! Batches of messages about services that join an incident or recover from it. The first message is sent at once;
+//! services that follow within [`BATCH_MS`] are gathered in one held message, so that a thousand services cause only a
+//! few messages.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -11,10 +12,10 @@ use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::digest::{DeliveryHold, HoldReason};
 use crate::model::notification::message::{MessageSubject, NotificationMessage, SERVICES_MAX};
 
-/// The time between two messages of one event about one incident for one recipient of a channel, in milliseconds.
+/// Minimum time between two messages of one event about one incident for one recipient of a channel, in milliseconds.
 const BATCH_MS: i64 = 30_000;
 
-/// Writes a planned message, or adds its contents to a held one of its kind for the same recipient.
+/// Queues a planned message, or adds its contents to a held message of the same event for the same recipient.
 pub(super) fn enqueue_batched(
     message: NotificationMessage,
     planned: PlannedMessage<'_>,
@@ -33,12 +34,12 @@ pub(super) fn enqueue_batched(
     enqueue(PlannedMessage { hold, ..planned }.outgoing(message, now), subject)
 }
 
-/// Returns true for an event of which messages are gathered.
+/// Returns true for an event whose messages are gathered in batches.
 const fn is_batched(event: NotificationEvent) -> bool {
     matches!(event, NotificationEvent::IncidentServiceJoined | NotificationEvent::IncidentServiceRecovered)
 }
 
-/// The effect that adds the contents of this message to a held one; `None` when there is none.
+/// The effect that adds the contents of this message to a held message; `None` if no such held message exists.
 fn add_to_batch(
     message: &NotificationMessage,
     channel_audience: &ChannelAudience,
@@ -51,7 +52,7 @@ fn add_to_batch(
     Some(LifecycleEffect::ReplaceMessage(Box::new(MessageReplacement { delivery: key, message })))
 }
 
-/// The hold of the next message of the event after the last one.
+/// The hold of a new message of the event, by the time of the last message; `None` = no hold is needed.
 pub(super) fn batch_hold(
     event: NotificationEvent,
     channel_audience: &ChannelAudience,
@@ -81,7 +82,7 @@ fn merge(earlier: &IncidentChange, later: &IncidentChange) -> IncidentChange {
     }
 }
 
-/// Merges both groups, each service once as far as it is named.
+/// Merges both groups. A service that both groups name is counted once; at most `SERVICES_MAX` services are named.
 fn merge_groups(earlier: Option<&ServiceGroup>, later: Option<&ServiceGroup>) -> Option<ServiceGroup> {
     let (Some(earlier), Some(later)) = (earlier, later) else { return earlier.or(later).cloned() };
     let mut merged = earlier.clone();

@@ -1,5 +1,5 @@
-//! The choice of the event by which a channel is notified of a change of an incident, and of the names in the
-//! message.
+//! The choice of the event by which a channel is notified of a change of an incident, and of the services and severity
+//! that the message names.
 
 use crate::model::incident::Severity;
 use crate::model::incident_effects::audience::ChannelAudience;
@@ -8,7 +8,7 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::routing::{ChannelRouting, RoutingKeys};
 
-/// A change, as channels choose from it.
+/// The facts about a change from which the event for each channel is chosen.
 pub(super) struct IncidentChangeFacts<'a> {
     /// The main event of the change.
     pub(super) event: NotificationEvent,
@@ -41,7 +41,8 @@ impl<'a> IncidentChangeFacts<'a> {
         self.is_rise() && notified.is_none_or(|notified| notified < self.severity)
     }
 
-    /// The services that are news for a channel: one that is notified of recoveries is notified of relapses, too.
+    /// The services that a message to a channel names as joined: new ones, and for a channel that is notified of
+    /// recoveries also those that fail again.
     fn joined_for(&self, routing: &ChannelRouting) -> Option<ServiceGroup> {
         let wants_recoveries = routing.events.contains(&NotificationEvent::IncidentServiceRecovered);
         let relapsed = self.joined.relapsed.iter().filter(|_| wants_recoveries);
@@ -49,9 +50,9 @@ impl<'a> IncidentChangeFacts<'a> {
     }
 
     /// The event for a channel, and the names in its message; `None` = no message. A channel that was notified of the
-    /// incident is notified of its progress, even if severity and services no longer match. One that was disabled
-    /// meanwhile is notified of the end and of a reopening. For a channel for which the incident starts to match, it
-    /// is opened then.
+    /// incident is notified of its progress, even if severity and services no longer match. If it was disabled meanwhile,
+    /// it is notified only of the end and of a reopening. If the incident starts to match a channel with this change, the
+    /// channel is notified as of a new incident.
     pub(super) fn choose(
         &self,
         channel_audience: &ChannelAudience,
@@ -115,8 +116,9 @@ impl<'a> IncidentChangeFacts<'a> {
         first_wanted(routing, candidates)
     }
 
-    /// The event of a message for a contact that a step notified of the incident, by the severity in its last
-    /// message; `None` = no message. Contacts are not notified of recoveries, so a relapse is no news.
+    /// The event of a message for a contact that a step notified of the incident; `None` = no message. `notified` is the
+    /// severity in the contact's last message. A relapse causes no message, because contacts are not notified of
+    /// recoveries.
     pub(super) fn choose_for_contact(&self, notified: Option<Severity>) -> Option<NotificationEvent> {
         let is_joined = !self.joined.new.is_empty();
         let event = if self.is_rise_above(notified) {
@@ -127,7 +129,7 @@ impl<'a> IncidentChangeFacts<'a> {
         event.filter(|_| self.goes_on())
     }
 
-    /// The change that messages for contacts name.
+    /// The joined services and the previous severity that messages for contacts name.
     pub(super) fn named_for_contacts(&self) -> IncidentChange {
         IncidentChange {
             joined: ServiceGroup::from_affected(self.joined.new.iter().copied()),
@@ -136,7 +138,7 @@ impl<'a> IncidentChangeFacts<'a> {
         }
     }
 
-    /// Returns true if the incident is open and was before.
+    /// Returns true unless the change opens or resolves the incident.
     fn goes_on(&self) -> bool {
         !matches!(self.event, NotificationEvent::IncidentOpened | NotificationEvent::IncidentResolved)
     }

@@ -1,4 +1,4 @@
-//! The messages for contacts that a step of an escalation informed of an incident.
+//! The messages for contacts that a step of an escalation has notified of an incident.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,14 +19,14 @@ use crate::model::notification::message::NotificationMessage;
 struct InformedContact<'a> {
     contact: &'a Contact,
     channel_audience: &'a ChannelAudience,
-    /// The newest step.
+    /// The newest message of a step that the contact got through the channel.
     step: &'a WrittenMessage,
 }
 
 impl<'a> InformedContact<'a> {
-    /// The message for the contact that is written now; `None` if the channel itself gets a message about this change,
-    /// and the contact has no mailbox of its own there. News of a step that was sent in quiet hours, because the contact
-    /// was on duty, are sent in them too.
+    /// The message to write for the contact now; `None` if all readers of the channel get a message about this change and
+    /// the channel has no mailbox for each contact. If the step was sent in quiet hours, because the contact was on duty,
+    /// this message is sent in quiet hours too.
     fn planned(
         &self,
         severity: Severity,
@@ -43,8 +43,8 @@ impl<'a> InformedContact<'a> {
         Some(PlannedMessage { channel, contact: Some(self.contact), hold })
     }
 
-    /// Returns true if a message was written for the contact that reaches it: steps that are held beyond now are
-    /// deleted when the incident ends, and a contact without any message needs no end.
+    /// Returns true if at least one message for the contact was sent or will be sent. Steps that are held beyond `now` do
+    /// not count, because they are deleted when the incident ends. A contact without messages is not notified of the end.
     fn knows_at(&self, now: Timestamp) -> bool {
         let is_taken_back = |written: &WrittenMessage| {
             written.is_held_step() && written.hold.is_some_and(|hold| hold.until > now)
@@ -59,8 +59,8 @@ impl<'a> InformedContact<'a> {
     }
 }
 
-/// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by an incident of this
-/// severity.
+/// Releases the steps that wait for the end of a contact's quiet hours if these do not apply to the present severity of
+/// the incident.
 pub(super) fn wake_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -83,8 +83,8 @@ pub(super) fn wake_contacts(
     effects
 }
 
-/// Writes the end of an incident for the contacts that a step notified of it, by the channels that get no message of
-/// their own about it.
+/// Returns the messages about the end of an incident to contacts that a step has notified of it. A channel without a
+/// mailbox for each contact gets no second message if all its readers are notified of the end.
 pub(super) fn inform_of_end(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -108,9 +108,9 @@ pub(super) fn inform_of_end(
     effects
 }
 
-/// Returns the messages to the contacts whom an escalation step has notified of this incident: that services have
-/// joined it, or that it is more severe than their last message said. A channel that is itself notified of the change
-/// gets no second message.
+/// Returns the messages to contacts that an escalation step has notified of this incident: services have joined the
+/// incident, or it is more severe than the last message to the contact said. A channel without a mailbox for each
+/// contact gets no second message if all its readers are notified of the change.
 pub(super) fn inform_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -160,8 +160,8 @@ fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
     informed.collect()
 }
 
-/// The contacts that a message was for: the one that it names, or those with such a channel if it was for several of
-/// them.
+/// The contacts that a message was for: the contact that it names, or all contacts with the channel if the message names
+/// no contact and the channel has no mailbox for each contact.
 fn readers<'a>(
     written: &WrittenMessage,
     channel_audience: &ChannelAudience,

@@ -1,4 +1,4 @@
-//! The messages about a change of an incident: for channels, and (`contacts`) for the contacts that a step informed of it.
+//! The messages about a change of an incident: for channels, and (`contacts`) for contacts that a step has notified of it.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::message::NotificationMessage;
 
-/// Everything that is written, released and retracted in the outbox.
+/// The effects of a change on the outbox: messages to queue, to release and to retract.
 pub(super) fn message_effects(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -56,7 +56,7 @@ pub(super) fn message_effects(
     effects
 }
 
-/// The messages about services that recover while others have not.
+/// The messages about services that recover while others of the incident have not recovered.
 pub(super) fn recovery_messages(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -85,7 +85,7 @@ pub(super) fn recovery_messages(
     effects
 }
 
-/// Writes a message for all readers of a channel, or adds it to a held one of its kind.
+/// Queues a message for all readers of a channel, or adds its contents to a held message of the same event.
 fn write_to_channel(
     message: NotificationMessage,
     channel_audience: &ChannelAudience,

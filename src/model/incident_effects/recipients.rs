@@ -1,6 +1,6 @@
-//! Messages that are planned for channels and contacts, each once.
+//! Messages that are planned for channels and contacts, without duplicates.
 //!
-//! Contacts on duty are notified at any hour; quiet hours apply to a contact that a step names itself.
+//! Contacts on duty are notified at any hour; quiet hours apply to contacts that a step names directly.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,27 +19,27 @@ use crate::model::notification::message::NotificationMessage;
 pub struct ReachedContact {
     /// The contact, with its channels.
     pub contact: Contact,
-    /// True if a schedule puts it on duty; false if the step names it itself.
+    /// True if an on-call schedule puts the contact on duty; false if the step names the contact directly.
     pub is_on_duty: bool,
 }
 
-/// A message that is to be written for a channel.
+/// A message that is to be queued for a channel.
 #[derive(Clone, Copy)]
 pub(super) struct PlannedMessage<'a> {
     pub(super) channel: &'a NotificationChannel,
-    /// The contact that it is for; `None` = all readers of the channel.
+    /// The contact that the message is for; `None` = all readers of the channel.
     pub(super) contact: Option<&'a Contact>,
-    /// The reason for holding it.
+    /// The hold of the message; `None` = it is sent at once.
     pub(super) hold: Option<DeliveryHold>,
 }
 
 impl<'a> PlannedMessage<'a> {
-    /// The message for all readers of a channel; a step of an escalation is never held there.
+    /// Plans a message for all readers of a channel, without a hold.
     pub(super) const fn for_channel(channel: &'a NotificationChannel) -> Self {
         Self { channel, contact: None, hold: None }
     }
 
-    /// The message to write into the outbox now.
+    /// The message to put into the outbox at `now`.
     pub(super) fn outgoing(&self, message: NotificationMessage, now: Timestamp) -> QueuedMessage {
         let contact = self.contact.map(|contact| contact.key);
         let target = DeliveryTarget {
@@ -53,7 +53,7 @@ impl<'a> PlannedMessage<'a> {
 }
 
 impl ReachedContact {
-    /// The messages to a contact through its enabled channels.
+    /// Plans a message to the contact through each of its channels that is enabled.
     pub(super) fn planned<'a>(
         &'a self,
         enabled: impl Iterator<Item = &'a NotificationChannel>,
@@ -67,9 +67,9 @@ impl ReachedContact {
     }
 }
 
-/// Keeps each message once: one that is sent now is preferred to one that is held, and where a channel has no
-/// mailboxes of its own for contacts, one message is for all. It is for all readers of the channel then, so that it
-/// stays when one of the contacts is deleted.
+/// Removes duplicate messages; a message that is sent now is preferred to a held one. In a channel without a mailbox
+/// for each contact, one message replaces those to several recipients. This message is for all readers of the channel,
+/// so that it stays when one of the contacts is deleted.
 pub(super) fn keep_each_once<'a>(
     planned: impl Iterator<Item = PlannedMessage<'a>>,
 ) -> Vec<PlannedMessage<'a>> {

@@ -1,4 +1,4 @@
-//! A step of an escalation: its recipients, and the next step.
+//! The effects of a step of an escalation: messages to its recipients, and the time of the next step.
 
 use crate::clock::Timestamp;
 use crate::model::escalation::{EscalationPolicy, EscalationProgress};
@@ -9,14 +9,14 @@ use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect, Message
 use crate::model::notification::message::NotificationMessage;
 use crate::model::notification::{NotificationChannel, NotificationEvent};
 
-/// A step that is due.
+/// A step of an escalation that is due.
 #[derive(Clone, Copy, Debug)]
 pub struct StepOccasion<'a> {
     /// The incident to escalate.
     pub incident: &'a WholeIncident,
-    /// The policy that it follows.
+    /// The policy that the incident follows.
     pub policy: &'a EscalationPolicy,
-    /// Progress before the step.
+    /// Progress of the incident in the policy before the step.
     pub progress: EscalationProgress,
     /// The contacts that the step reaches.
     pub people: &'a [ReachedContact],
@@ -24,7 +24,8 @@ pub struct StepOccasion<'a> {
     pub at: Timestamp,
 }
 
-/// The messages of a step, and the time of the next one. Only messages that are sent now count as reaching somebody.
+/// Returns the messages of a step, and the progress to the next step. Only messages that are sent now count as reaching
+/// somebody.
 #[must_use]
 pub fn step_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
     let mut effects = message_effects(step, audience);
@@ -45,12 +46,12 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
     let for_people =
         step.people.iter().flat_map(|reached| reached.planned(enabled(), incident.severity, step.at));
     let mut planned = keep_each_once(for_channels.chain(for_people));
-    // A contact in quiet hours gets one message when they end, however often the steps are repeated.
+    // A contact in quiet hours gets a single message at their end, however often the steps are repeated.
     planned.retain(|planned| planned.hold.is_none() || !has_held_step(planned, audience));
     let mut effects = Vec::new();
     for planned in &planned {
         if has_held_step(planned, audience) {
-            // The step that waited for the end of quiet hours would be a second page.
+            // A held step is retracted, because it would alert the contact a second time at the end of quiet hours.
             let (channel, contact) = (planned.channel.key, planned.contact.map(|contact| contact.key));
             let retraction = MessageRetraction::HeldStepOf { channel, contact, incident: incident.id };
             effects.push(LifecycleEffect::Retract(retraction));

@@ -1,5 +1,5 @@
-//! The rules about changes of incidents as one table: a change, the settings and messages of a channel, and the
-//! effects.
+//! Tests of the rules about changes of incidents, as tables: a change, the settings of a channel and the messages
+//! already written for it, and the effects.
 
 mod contacts;
 mod simulation;
@@ -16,7 +16,7 @@ use crate::model::incident_effects::tests::world::{
 use crate::model::notification::NotificationEvent;
 use crate::model::notification::digest::HoldReason;
 
-/// The severity and the services of an incident.
+/// The severity of an incident and the keys of its services.
 type State<'a> = (Severity, &'a [i64]);
 
 const fn state(severity: Severity, services: &[i64]) -> State<'_> {
@@ -27,7 +27,7 @@ const MINOR: Severity = Severity::Minor;
 const MAJOR: Severity = Severity::Major;
 const CRITICAL: Severity = Severity::Critical;
 
-/// An incident of one service before and after its end.
+/// An incident with one service, before and after its resolution.
 fn resolution() -> (WholeIncident, WholeIncident) {
     let before = with_services(incident(MINOR), &[1]);
     let mut after = before.clone();
@@ -36,7 +36,8 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     (before, after)
 }
 
-/// Everything happens at second 1,000. What was written says when, and what holds it.
+/// Columns: state before, state after the change at second 1,000, settings of the channel, messages written before (see
+/// `written`), effects.
 #[rstest]
 // A new incident.
 #[case::opened(None, state(MINOR, &[1]), Setting::default(), &[], &["release", "incident.opened"])]
@@ -69,7 +70,7 @@ fn resolution() -> (WholeIncident, WholeIncident) {
     &["incident.opened 100"], &["release", "incident.updated +1"])]
 #[case::begins_to_matter_by_a_service(Some(state(MINOR, &[1])), state(MINOR, &[1, 2]), Setting::about(2), &[],
     &["release", "incident.opened"])]
-// It gets worse.
+// The incident gets worse.
 #[case::worse(Some(state(MINOR, &[1])), state(CRITICAL, &[1]), Setting::default(), &["incident.opened 100"],
     &["release", "incident.worsened was minor"])]
 #[case::worse_and_joined(Some(state(MINOR, &[1])), state(CRITICAL, &[1, 2]), Setting::default(), &["incident.opened 100"],
@@ -109,7 +110,7 @@ fn channels_are_notified_of_a_change(
     assert_eq!(describe(&messages::message_effects(&change, &audience)), expected);
 }
 
-/// The end is sent to every channel that got the start, also to one that was disabled meanwhile, and to no other.
+/// The end is sent to every channel that got the start, even if it was disabled meanwhile, and to no other channel.
 #[rstest]
 #[case::notified(Setting::default(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
 #[case::notified_and_disabled(Setting::off(), &["incident.opened 100"], &["retract steps", "release", "incident.resolved"])]
@@ -128,7 +129,7 @@ fn the_resolution_is_sent_to_channels_that_got_the_start(
     assert_eq!(describe(&messages::message_effects(&change, &audience)), expected);
 }
 
-/// Services that recover; of three.
+/// Columns: the services that recover, of three affected ones; settings of the channel; effects.
 #[rstest]
 #[case::one(&[1], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &["release", "incident.service_recovered -1"])]
 #[case::two(&[1, 2], Setting::only(&[NotificationEvent::IncidentServiceRecovered]), &["release", "incident.service_recovered -2"])]
@@ -149,8 +150,8 @@ fn partial_recoveries_are_sent_to_channels_that_chose_them(
     assert_eq!(describe(&recovery_effects(&change, &audience)), expected);
 }
 
-/// Policies in their order with their least severity; the one that is followed, the severity before and after, and the one
-/// that is entered.
+/// Columns: minimum severity of each policy, in order; number of the policy followed before; severity of the incident
+/// before and after the change; number of the policy that the incident enters.
 #[rstest]
 #[case::the_first_that_matches(&[CRITICAL, MINOR], None, (None, MINOR), Some(2))]
 #[case::none_matches(&[CRITICAL], None, (None, MINOR), None)]

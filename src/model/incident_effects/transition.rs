@@ -1,4 +1,4 @@
-//! A change of an incident, and its news: its event, services that join or recover, entries for subscribers.
+//! A change of an incident: its event, the services that join or recover, and the entries for subscribers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,12 +8,12 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::routing::event_of;
 use crate::model::service::ServiceKey;
 
-/// A change of an incident.
+/// An incident before and after a change.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentTransition<'a> {
-    /// As it was; `None` for a new incident.
+    /// The incident before the change; `None` for a new incident.
     pub before: Option<&'a WholeIncident>,
-    /// As it is; its row is stored and has a key.
+    /// The incident after the change; its row is stored and has a key.
     pub after: &'a WholeIncident,
     /// A service that is deleted with this change, though the incident still names it.
     pub leaving: Option<ServiceKey>,
@@ -22,7 +22,7 @@ pub struct IncidentTransition<'a> {
 }
 
 impl IncidentTransition<'_> {
-    /// The event of the change; `None` = not worth a message.
+    /// The event by which channels are notified of the change; `None` = no message.
     #[must_use]
     pub fn event(&self) -> Option<NotificationEvent> {
         event_of(self.before, self.after)
@@ -34,7 +34,8 @@ impl IncidentTransition<'_> {
         self.before.is_some_and(|before| before.incident.severity < self.after.incident.severity)
     }
 
-    /// The services that join the incident with this change, and those of it that fail again; both by name.
+    /// The services that join the incident with this change, and affected services that fail again after a recovery; both
+    /// sorted by name. Empty for a new incident.
     #[must_use]
     pub fn joined(&self) -> JoinedServices<'_> {
         let Some(before) = self.before else { return JoinedServices::default() };
@@ -51,7 +52,7 @@ impl IncidentTransition<'_> {
         joined
     }
 
-    /// The services that recover from the incident with this change, by name.
+    /// The services that recover from the incident with this change, sorted by name.
     #[must_use]
     pub fn recovered(&self) -> Vec<&AffectedService> {
         let Some(before) = self.before else { return Vec::new() };
@@ -61,8 +62,8 @@ impl IncidentTransition<'_> {
         now.filter(|row| failing.contains(&row.service)).collect()
     }
 
-    /// The entries of the timeline for subscribers: new ones, while the incident is published; when it is published,
-    /// the newest one (contract 4.10.3).
+    /// The timeline entries of which subscribers are notified (contract 4.10.3): the new entries of a published incident,
+    /// and at least the newest entry if the change publishes the incident.
     #[must_use]
     pub fn entries_for_subscribers(&self) -> Vec<&IncidentTimelineEntry> {
         let after = self.after;
@@ -77,12 +78,12 @@ impl IncidentTransition<'_> {
     }
 }
 
-/// Services that a change adds to the trouble of an incident.
+/// Services that join an incident, or fail again, with a change.
 #[derive(Clone, Debug, Default)]
 pub struct JoinedServices<'a> {
     /// Services that the incident did not affect before.
     pub new: Vec<&'a AffectedService>,
-    /// Services that had recovered from it.
+    /// Services that had recovered from the incident and fail again.
     pub relapsed: Vec<&'a AffectedService>,
 }
 

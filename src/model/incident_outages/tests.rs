@@ -1,4 +1,4 @@
-//! Members and the engine on one incident: contract 4.9 holds for any actions in any order.
+//! Tests of edits by members and automatic changes of one incident: contract 4.9 holds for any actions in any order.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ fn a_relapse_is_reported() {
     assert_eq!(incident.unrecovered().count(), 1);
 }
 
-/// The severity rises with the impact, unless a member has set it.
+/// The severity rises to that of the outage, unless a member has set it.
 #[rstest]
 #[case(EditedFields::default(), Severity::Major)]
 #[case(EditedFields { severity: true, ..EditedFields::default() }, Severity::Minor)]
@@ -144,7 +144,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..40)
 }
 
-/// Carries out an action of a member or the engine; actions that would be refused are left out.
+/// Carries out an action of a member or an automatic change; actions that would be refused are skipped.
 fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     let before = incident.incident.clone();
     match act {
@@ -196,8 +196,8 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     }
 }
 
-/// Entries are added at the end, in the order of time, and none is removed. The acknowledgement is dropped when the
-/// incident is reopened.
+/// Checks that entries are added at the end, in order of time, and are never removed, and that reopening the incident
+/// drops the acknowledgement.
 fn check_entries(after: &WholeIncident, before: &WholeIncident) {
     for (after, before) in
         [(&after.updates, &before.updates), (&after.internal_updates, &before.internal_updates)]
@@ -216,7 +216,8 @@ fn check_entries(after: &WholeIncident, before: &WholeIncident) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
-    /// Contract 4.9, 4.10.1: an end exactly when resolved; all services recovered then; statements of members stay.
+    /// Contract 4.9, 4.10.1: an incident has an end exactly if it is resolved; all its services have then recovered; edits
+    /// of members stay.
     #[test]
     fn the_invariants_hold_for_edits_and_automatic_changes(acts in acts()) {
         let mut incident = opened(Some(AutomationState::default()));

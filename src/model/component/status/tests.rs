@@ -40,7 +40,7 @@ fn hidden(component: Component) -> Component {
     Component { is_visible: false, ..component }
 }
 
-/// One component of the shop; its incidents and measurements.
+/// The state of the service `SHOP`, which one component shows.
 struct Scene {
     stated: Option<OverrideStatus>,
     paused: bool,
@@ -96,7 +96,7 @@ fn incident(pages: ChosenPages, claim: Option<ComponentStatus>) -> OpenIncident 
 
 const NO_PAGES: ChosenPages = ChosenPages::None;
 
-/// Row 6 and its mapping.
+/// Row 6 of the table for components, with the mapping of measured statuses.
 #[rstest]
 #[case(Verdict::Up, false, Operational)]
 #[case(Verdict::Degraded, false, Degraded)]
@@ -111,7 +111,7 @@ fn without_override_or_incident_the_measurement_counts(
     assert_eq!(Scene { verdict, paused, ..Scene::default() }.status(), status);
 }
 
-/// Row 3, before pause, maintenance and incident.
+/// Row 3: an override counts before pause, maintenance and incident.
 #[rstest]
 #[case(OverrideStatus::Up, Operational)]
 #[case(OverrideStatus::Down, MajorOutage)]
@@ -123,7 +123,7 @@ fn an_override_wins(#[case] stated: OverrideStatus, #[case] status: ComponentSta
     assert_eq!(scene.status(), status);
 }
 
-/// The examples of the contract.
+/// The examples of contract 4.14.5.
 #[test]
 fn the_examples_hold() {
     let down = || Scene { verdict: Verdict::Down, ..Scene::default() };
@@ -157,8 +157,8 @@ fn the_worst_incident_counts(#[case] claims: Vec<ComponentStatus>, #[case] statu
     assert_eq!(Scene { incidents, ..Scene::default() }.status(), status);
 }
 
-/// Row 5: an incident makes nothing appear better than it was measured; the status of an unmeasured service is that
-/// of its incidents.
+/// Row 5: an incident never makes a component appear better than it was measured. An unmeasured service has the
+/// status that its incidents claim.
 #[rstest]
 #[case(Verdict::Down, Degraded, MajorOutage)]
 #[case(Verdict::Down, PartialOutage, MajorOutage)]
@@ -204,7 +204,7 @@ fn an_incident_counts_only_on_pages_that_show_it() {
     assert_eq!(seen(ChosenPages::This, &hidden_shop), unseen(PartialOutage));
     let both = [hidden(component(1, None, Some(SHOP))), component(2, None, Some(SHOP))];
     assert_eq!(seen(NO_PAGES, &both), unseen(PartialOutage));
-    // The till is affected as well, recovered, and visible: the page shows the incident.
+    // The till was affected as well and has recovered. It is visible, so the page shows the incident.
     let with_till = [hidden(component(1, None, Some(SHOP))), component(2, None, Some(TILL))];
     let mut scene = scene(NO_PAGES);
     scene.incidents[0].affected.push((TILL, None));
@@ -212,7 +212,7 @@ fn an_incident_counts_only_on_pages_that_show_it() {
     assert_eq!(scene.all(&with_till)[&2].effective, Some(Operational));
 }
 
-/// Rows 1 and 2.
+/// Rows 1 and 2 of the table for components.
 #[test]
 fn hidden_components_have_no_effective_status_and_unlinked_ones_are_operational() {
     let components = [
@@ -252,7 +252,7 @@ fn a_group_sums_up_its_children(#[case] inside: &[ComponentStatus], #[case] stat
     assert_eq!(roll_up(inside.iter().copied()), status);
 }
 
-/// Sub-groups first; hidden children do not count.
+/// Inner groups are derived first; hidden children do not count for the effective status.
 #[test]
 fn groups_are_derived_from_the_inside_out() {
     let components = [

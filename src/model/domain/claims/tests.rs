@@ -13,7 +13,7 @@ const PENDING: DomainStatus = DomainStatus::PendingVerification;
 const ACTIVE: DomainStatus = DomainStatus::Active;
 const FAILED: DomainStatus = DomainStatus::Failed;
 
-/// A claim with this key; a failed one has failed by its age.
+/// A claim by this organisation, with this key and status; a failed claim was not verified in time.
 fn claim((organisation, key, status): (i64, i64, DomainStatus)) -> HostnameClaim {
     let domain =
         CustomDomain { key, ..CustomDomain::attached(organisation, "status.example.com".into(), START) };
@@ -25,7 +25,7 @@ fn claim((organisation, key, status): (i64, i64, DomainStatus)) -> HostnameClaim
     HostnameClaim { organisation, domain }
 }
 
-/// Contract 4.15, `POST`.
+/// The rules of `POST` in contract 4.15. Columns: organisation and status of each claim, result for `OURS`.
 #[rstest]
 #[case(&[], true)]
 #[case(&[(OURS, PENDING)], false)]
@@ -52,8 +52,8 @@ const TIMEOUT: Option<DomainProblem> = Some(DomainProblem::VerificationTimeout);
 const MISSING: Option<DomainProblem> = Some(DomainProblem::OwnershipMissing);
 const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
 
-/// The first claim is checked. Columns: its status before, that of the others, the records found, then the same and
-/// the problems afterwards.
+/// Columns: status of the checked claim, statuses of the other claims, the records found; afterwards status and
+/// problem of the checked claim and of the others.
 #[rstest]
 #[case::proven(PENDING, &[PENDING, FAILED, PENDING], RIGHT, (ACTIVE, None), &[(FAILED, ELSEWHERE), (FAILED, TIMEOUT), (FAILED, ELSEWHERE)])]
 #[case::alone(PENDING, &[], RIGHT, (ACTIVE, None), &[])]

@@ -1,4 +1,4 @@
-//! Deadlines and absences; seconds count from the last ping.
+//! Tests of deadlines and absences; seconds count from the last ping.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -17,8 +17,8 @@ fn terms(interval: i64, grace: i64) -> PeriodTerms {
     PeriodTerms { interval_ms: interval * 1_000, grace_ms: grace * 1_000 }
 }
 
-/// Judges from a ping at 0 on: the deadline that was missed, the one without data, the next one, and the periods before it that
-/// were no data.
+/// Judges the deadlines after a ping at 0. Returns the missed deadline, the deadline without data, the next deadline,
+/// and the number of periods directly before it that were no data.
 fn judged(
     terms: PeriodTerms,
     hearing: ListeningHistory<'_>,
@@ -33,7 +33,8 @@ fn absences(spans: &[(i64, i64)]) -> Vec<ListeningGap> {
     spans.iter().map(|(from, to)| ListeningGap::new(at(*from), at(*to))).collect()
 }
 
-/// Interval 60, grace 10: the first deadline is at 70. Absences, doubts, now, and what comes of it, as [`judged`] says.
+/// The interval is 60 and the grace 10, so the first deadline is at 70. Columns: absences, doubts about the clock, present
+/// time, and the result as returned by [`judged`].
 #[rstest]
 #[case::not_yet(&[], &[], 69, (None, None, 70, 0))]
 #[case::missed(&[], &[], 70, (Some(70), None, 130, 0))]
@@ -69,7 +70,8 @@ fn a_period_is_missed_unless_its_ping_may_have_been_lost(
     assert_eq!(judged(terms(60, 10), hearing, now), expected);
 }
 
-/// No process listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
+/// No process listens from 60 to 250. At each judgement before 250 the known absence ends at the present time. The absence
+/// counts once, however often it is judged.
 #[test]
 fn an_ongoing_absence_counts_once() {
     let terms = terms(60, 10);
@@ -86,7 +88,7 @@ fn an_ongoing_absence_counts_once() {
     }
 }
 
-/// A deadline was missed at 70, the next one is at 130: nothing is missed there while a ping may have been lost.
+/// A deadline was missed at 70, and the next deadline is at 130. It is not missed if its ping may have been lost.
 #[rstest]
 #[case::received(&[], 130, (Some(130), 190))]
 #[case::before_the_deadline_that_was_missed(&[(60, 70)], 130, (Some(130), 190))]
@@ -120,7 +122,7 @@ fn reported_deadlines_are_not_reported_again(
     assert_eq!((missed_at, deadline, excused), expected);
 }
 
-/// Checks every second of every period.
+/// The simple model of the tests: examines every second of every period.
 fn naive(
     (interval, grace): (i64, i64),
     absences: &[(i64, i64)],
@@ -149,7 +151,7 @@ fn naive(
     }
 }
 
-/// Absences that follow each other with at least `apart` seconds between them: (wait, length).
+/// Turns steps of (wait, length) into absences (start, end); before each absence `apart` seconds pass and then the wait.
 fn apart(steps: &[(i64, i64)], apart: i64) -> Vec<(i64, i64)> {
     let mut end = 0;
     let absence = |(wait, length): &(i64, i64)| {
@@ -166,15 +168,15 @@ proptest! {
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..100,
         steps in prop::collection::vec((1_i64..300, 1_i64..900), 0..8), now in 0_i64..4_000,
     ) {
-        // An ongoing absence ends now, as far as is known.
+        // An absence that has not ended is known up to the present time.
         let spans = apart(&steps, 0).into_iter().filter(|(from, _)| *from < now);
         let spans: Vec<(i64, i64)> = spans.map(|(from, to)| (from, to.min(now))).collect();
         let hearing = ListeningHistory { absences: &absences(&spans), judged_until: None };
         prop_assert_eq!(judged(terms(interval, grace), hearing, now), naive((interval, grace), &spans, now));
     }
 
-    /// A job pings at any moments that are no further apart than the interval and the grace, until it dies; what comes in an absence
-    /// is lost. Deadlines are judged when they pass, or when the absence is over in which they pass.
+    /// A job pings at random times, at most the interval and the grace apart, until it dies. Pings in an absence are lost. A
+    /// deadline is judged when it passes, or at the end of the absence in which it passes.
     #[test]
     fn no_living_job_is_missed_and_a_dead_one_is_after_the_interval_and_the_grace(
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..300,

@@ -9,12 +9,13 @@ use crate::model::notification::ChannelKind;
 
 const QUIET: bool = true;
 
-/// The channel of the contacts, which gets no messages of its own.
+/// Settings of a channel that is used by contacts and itself gets no message about joined services or severity.
 fn by_name() -> Setting {
     Setting::only(&[NotificationEvent::IncidentAcknowledged])
 }
 
-/// The effects for a channel that is read by contact 5, in its quiet hours or not, and by contact 6, who has none.
+/// The effects for a channel that is read by contact 5, who may be in quiet hours, and by contact 6, who has no quiet
+/// hours.
 fn follow(
     change: &IncidentTransition<'_>,
     kind: ChannelKind,
@@ -27,7 +28,8 @@ fn follow(
     describe(&message_effects(change, &audience))
 }
 
-/// Everything happens at second 1,000.
+/// Columns: state before, state after the change at second 1,000, settings of the channel and whether contact 5 is in
+/// quiet hours, messages written before, effects.
 #[rstest]
 // A service joins.
 #[case::joined(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated@5 100"],
@@ -55,7 +57,7 @@ fn follow(
     &["incident.resolved@5 100", "incident.escalated@5 200"], &["release", "incident.service_joined@5 +1"])]
 #[case::nobody_was_notified(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &[], &[])]
 #[case::nothing_joined(state(MINOR, &[1]), state(MINOR, &[1]), (by_name(), !QUIET), &["incident.escalated@5 100"], &[])]
-// It gets worse.
+// The incident gets worse.
 #[case::worse(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name(), !QUIET), &["incident.escalated@5 100"],
     &["release", "incident.worsened@5 was minor"])]
 #[case::worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated@5 100"],
@@ -81,7 +83,8 @@ fn contacts_are_notified_of_joined_services_and_raised_severity(
     assert_eq!(follow(&change, ChannelKind::Webhook, channel, written_before), expected);
 }
 
-/// With a mailbox each, contacts have messages and batches of their own, independent of those of the channel.
+/// In a channel with a mailbox for each contact, contacts have their own messages and batches, independent of those of
+/// the channel.
 #[test]
 fn contacts_with_mailboxes_get_their_own_messages() {
     let before = with_services(incident(MINOR), &[1, 2]);
@@ -103,7 +106,7 @@ fn contacts_with_mailboxes_get_their_own_messages() {
     assert_eq!(follow(&change, ChannelKind::Email, (Setting::default(), !QUIET), &written), expected);
 }
 
-/// Contacts are not notified of recoveries.
+/// A relapse causes no message to contacts, because they are not notified of recoveries.
 #[test]
 fn contacts_are_not_notified_of_a_relapse() {
     let mut before = with_services(incident(MINOR), &[1, 2]);
@@ -114,8 +117,7 @@ fn contacts_are_not_notified_of_a_relapse() {
     assert_eq!(effects, [""; 0]);
 }
 
-/// A contact gets the end of an incident of which it got the start. A step that is held beyond now is taken back with the
-/// incident.
+/// A contact that was notified of an incident is notified of its end. A step that is still held at the end is retracted.
 #[rstest]
 #[case::notified(&["incident.escalated@5 100"], &["retract steps", "release", "incident.resolved@5"])]
 #[case::not_notified(&[], &["retract steps"])]

@@ -1,4 +1,4 @@
-//! Random incidents, channels and clocks against a simple model of the expected knowledge of each reader. The seed is
+//! Random changes of incidents, compared with a simple model of what the readers of a channel must know. The seed is
 //! printed on failure.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,17 +42,18 @@ struct Reader {
     must_know: MustKnow,
 }
 
-/// The simple model: the expected knowledge of a reader, whatever the events of the messages.
+/// The simple model: what the messages to a reader must say, regardless of the events that they report.
 #[derive(Default)]
 struct MustKnow {
-    /// True if it was notified of the incident.
+    /// True if the reader was notified of the incident.
     is_told: bool,
-    /// The severity in its last message.
+    /// The severity in the last message to the reader.
     severity: Option<Severity>,
-    /// Services that joined after its first message.
+    /// Services that joined after the first message to the reader.
     joined: BTreeSet<String>,
-    /// Rises above the known severity, and ends.
+    /// Number of rises above the severity that the reader knows.
     rises: usize,
+    /// Number of ends of the incident after the reader was notified of it.
     ends: usize,
 }
 
@@ -175,7 +176,7 @@ impl Reader {
         }
     }
 
-    /// Sends the messages without a hold, in order.
+    /// Sends the messages in order, up to the first one that is held.
     fn send(&mut self, now: Timestamp) {
         for delivery in self.outbox.iter_mut().filter(|one| one.ended_at.is_none()) {
             if delivery.hold.is_some_and(|hold| hold.until > now) {
@@ -197,7 +198,7 @@ fn setting(chance: &mut Chance) -> Setting {
     }
 }
 
-/// Changes an incident at random, as members and the engine do.
+/// Changes an incident at random, in ways that occur by edits of members and by automatic changes.
 fn change(whole: &WholeIncident, chance: &mut Chance, now: Timestamp) -> WholeIncident {
     let mut after = whole.clone();
     let severities = [Severity::Minor, Severity::Major, Severity::Critical];
@@ -270,7 +271,7 @@ fn every_recipient_gets_every_required_message_once() {
     }
 }
 
-/// A hundred thousand services that join one by one within an hour are a bounded number of messages.
+/// Six hundred services that join one after the other, one per second, cause a bounded number of messages.
 #[test]
 fn many_joins_are_few_messages() {
     let mut reader = Reader {

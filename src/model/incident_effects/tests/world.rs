@@ -1,4 +1,4 @@
-//! Incidents, channels and messages for the tests of effects, and effects in words.
+//! Incidents, channels and messages for the tests of effects, and effects as text.
 
 use serde_json::Map;
 
@@ -38,7 +38,7 @@ pub(super) struct Setting {
     pub(super) is_enabled: bool,
     pub(super) quiet: bool,
     pub(super) service: Option<i64>,
-    /// The severity in its last message, if the change is a rise.
+    /// The severity in the last message of the channel; only used if the severity of the incident rises.
     pub(super) notified_severity: Severity,
 }
 
@@ -60,7 +60,7 @@ impl Setting {
         Self { min_severity, ..Self::default() }
     }
 
-    /// Quiet all day, except for critical incidents.
+    /// Settings with quiet hours all day, except for critical incidents.
     pub(super) fn quiet() -> Self {
         Self { quiet: true, ..Self::default() }
     }
@@ -159,7 +159,7 @@ pub(super) fn with_services(whole: WholeIncident, services: &[i64]) -> WholeInci
     WholeIncident { services: services.iter().map(|service| affected(*service)).collect(), ..whole }
 }
 
-/// A contact with quiet hours all day, or without any, except for critical incidents.
+/// A contact without quiet hours, or with quiet hours all day, except for critical incidents.
 pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
     let setting = if is_quiet { Setting::quiet() } else { Setting::default() };
     Contact {
@@ -177,8 +177,8 @@ pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
     }
 }
 
-/// Messages from texts: the event and the contact that it is for, the second at which it was written, its hold and
-/// the end of that.
+/// Messages from texts such as `incident.service_joined@5 995 batch 1020`: event, key of the contact (optional), second at
+/// which it was written, reason and end of the hold (optional).
 pub(super) fn written(messages: &[&str]) -> Vec<WrittenMessage> {
     let message = |(key, text): (i64, &&str)| {
         let words: Vec<&str> = text.split(' ').collect();
@@ -211,7 +211,7 @@ pub(super) fn organisation() -> Organisation {
     }
 }
 
-/// One channel with this setting. A held message about services that joined has one so far.
+/// An audience of one channel with this setting. Each held message names one service that has joined so far.
 pub(super) fn audience(
     setting: Setting,
     written: Vec<WrittenMessage>,
@@ -269,7 +269,7 @@ pub(super) fn policy(position: i32, min_severity: Severity) -> EscalationPolicy 
     }
 }
 
-/// The names in a message: numbers of services that joined and recovered, and the severity before.
+/// The change in a message as text: number of services that joined, number that recovered, and the previous severity.
 pub(super) fn named(message: &NotificationMessage) -> String {
     let Some(facts) = message.incident() else { return String::new() };
     let count = |group: &Option<ServiceGroup>| group.as_ref().map(|group| group.count);
