@@ -81,7 +81,7 @@ pub struct Maintenance {
     pub key: MaintenanceKey,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the maintenance.
     pub organisation: i64,
     /// Title, 1..255 characters per language.
     pub title: TranslatedText,
@@ -111,7 +111,7 @@ pub struct Maintenance {
     pub origin: Option<SeriesOrigin>,
 }
 
-/// An entry of the timeline.
+/// An entry of the timeline of a maintenance.
 pub type MaintenanceTimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
 /// An operation on a maintenance, requested by a member or due at a planned time.
@@ -123,7 +123,7 @@ pub enum MaintenanceOperation {
     Complete,
     /// Call the work off.
     Cancel,
-    /// Replace the planned window.
+    /// Replace the window of work that is in progress or completed.
     Extend,
 }
 

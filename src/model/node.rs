@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Longest name in characters.
+/// Maximum number of characters of a name.
 pub const NAME_MAX_LENGTH: usize = 32;
 
 /// The name of an engine node, matching `^[a-z0-9][a-z0-9_-]{0,31}$`. One token of a bus subject; cheap to clone.

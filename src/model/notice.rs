@@ -56,9 +56,9 @@ pub struct Notice {
     pub id: Id,
     /// The condition, with the text that was sent last.
     pub trouble: NoticeCondition,
-    /// The time of its start.
+    /// Start of the notice.
     pub began_at: Timestamp,
-    /// The time at which it ended; `None` while the condition lasts.
+    /// End of the notice; `None` while the condition lasts.
     pub ended_at: Option<Timestamp>,
 }
 

@@ -7,7 +7,7 @@ use crate::model::service::ServiceKey;
 /// The number of partitions. Messages on the bus depend on it, so it never changes.
 pub const PARTITIONS: u8 = 64;
 
-/// A partition of the services: all services whose key has this number as the remainder modulo [`PARTITIONS`].
+/// A partition of the services: all services whose key has this number as the remainder modulo `PARTITIONS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Partition(u8);
 
@@ -18,7 +18,7 @@ impl Partition {
         Self(u8::try_from(service.rem_euclid(i64::from(PARTITIONS))).unwrap_or(0))
     }
 
-    /// The partition with this number; `None` if the number is not below [`PARTITIONS`].
+    /// The partition with this number; `None` if the number is not below `PARTITIONS`.
     #[must_use]
     pub fn new(number: u8) -> Option<Self> {
         (number < PARTITIONS).then_some(Self(number))

@@ -5,7 +5,7 @@ use crate::clock::Timestamp;
 /// Length of a rate limit window in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
 
-/// The decision of the rate limit about one request, with the figures for its headers.
+/// The decision of the rate limit about one request, with the figures for the response headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitDecision {
     /// Number of requests that a window permits.

@@ -84,7 +84,7 @@ impl Service {
 pub struct StatusFacts {
     /// Type of the service's checks.
     pub check_type: CheckType,
-    /// True while it is paused.
+    /// True while the service is paused.
     pub is_paused: bool,
     /// The status of the override, if there is one.
     pub stated: Option<OverrideStatus>,
@@ -223,7 +223,7 @@ words! {
 words! {
     /// Values of `status` and `effective_status` in the API (contract 4.3.1, 4.3.7).
     pub enum ServiceStatus {
-        /// No result counts, and no status was set.
+        /// Not measured: no result counts.
         Unknown,
         /// Measured as up, or set by an override.
         Up,

@@ -15,7 +15,7 @@ pub const BLIND_AFTER_MS: u64 = 60_000;
 /// Tolerance for the time between the first and the last failed attempt, in milliseconds. Attempts start on schedule, but
 /// may end sooner or later.
 const SLACK_MS: u64 = 10_000;
-/// Time without any attempt after which blindness ends, in milliseconds: probably no checks are requested any more.
+/// Time without any attempt after which blindness ends, in milliseconds: probably no checks are requested.
 const LAPSES_AFTER_MS: u64 = 300_000;
 /// The same limit as a multiple of the longest time between two failed attempts; the longer of the two limits applies.
 const LAPSES_AFTER_GAPS: u64 = 3;

@@ -6,8 +6,7 @@
 //! - `status_comparison`: for how long two simulated periods differ
 //!
 //! All decisions are made by `model::watch` and `model::outage`, as in the engine. What is not in stored results is not
-//! simulated: grouping with other services, other dependencies, locations whose votes were excluded, and targets that were
-//! never checked.
+//! simulated: grouping with other services, locations whose votes were excluded, and targets that were never checked.
 
 mod incidents;
 mod recorded_location;

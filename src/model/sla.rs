@@ -49,7 +49,7 @@ pub struct SlaTerms {
 /// An SLA target: a promised availability of services.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlaTarget {
-    /// Database key.
+    /// Key of the row.
     pub key: i64,
     /// The id that clients see.
     pub id: Id,

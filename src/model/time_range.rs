@@ -1,4 +1,4 @@
-//! A span of time with named ends.
+//! A half-open span of time.
 
 use crate::clock::Timestamp;
 

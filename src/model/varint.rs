@@ -29,7 +29,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Reads a number from the front of `bytes` as [`take`] does; `None` if it does not fit into 32 bits.
+/// Reads a number from the front of `bytes` as `take` does; `None` if it does not fit into 32 bits.
 pub(crate) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes).and_then(|number| u32::try_from(number).ok())
 }

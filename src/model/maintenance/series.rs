@@ -22,7 +22,7 @@ pub const PLANNING_EVERY_MS: i64 = DAY_MS;
 /// How far ahead maintenances are created, in milliseconds. Includes a day more than thirty, so that thirty days are still
 /// covered just before the next planning.
 const AHEAD_MS: i64 = 30 * DAY_MS + PLANNING_EVERY_MS;
-/// Maximum number of scheduled maintenances of a series at a time, whatever its rule.
+/// Maximum number of scheduled maintenances of a series at a time.
 const WAITING_MAX: usize = 110;
 
 words! {
@@ -44,7 +44,7 @@ pub struct MaintenanceSeries {
     pub key: SeriesKey,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the series.
     pub organisation: i64,
     /// Title of each maintenance, 1..255 characters per language.
     pub title: TranslatedText,

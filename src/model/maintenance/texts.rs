@@ -38,7 +38,7 @@ fn period(MaintenanceWindow { start, end }: MaintenanceWindow) -> String {
     }
 }
 
-/// `2026-11-22 22:00 UTC`.
+/// A time with minutes, in the form `2026-11-22 22:00 UTC`.
 fn minute(at: Timestamp) -> String {
     let text = at.to_string();
     let clock = text.split_once('T').and_then(|(_, clock)| clock.get(..5)).unwrap_or_default();

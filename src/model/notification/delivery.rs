@@ -88,7 +88,7 @@ pub struct Delivery {
     pub due_at: Option<Timestamp>,
     /// The time at which the message was delivered, given up or combined into a digest; `None` before.
     pub ended_at: Option<Timestamp>,
-    /// The hold before whose end the message is not sent; `None` if it is not held.
+    /// The hold, before whose end the message is not sent; `None` if the message is not held.
     pub hold: Option<DeliveryHold>,
     /// The id of the digest that includes the message, if any.
     pub digest: Option<Id>,
@@ -128,7 +128,7 @@ pub struct DeliveryTarget {
     pub channel: i64,
     /// Database key of the contact that the message is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
-    /// The hold before whose end the message is not sent; `None` if it is not held.
+    /// The hold, before whose end the message is not sent; `None` if the message is not held.
     pub hold: Option<DeliveryHold>,
 }
 

@@ -15,7 +15,7 @@ pub const ABOVE: RangeInclusive<u32> = 1..=1_000;
 pub const USUAL_ABOVE: u32 = 20;
 /// The time within which messages are counted, and for which messages wait for their digest, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
-/// Maximum number of messages that a digest lists; [`DigestFacts::count`] counts all.
+/// Maximum number of messages that a digest lists; `count` is the full number.
 pub const ENTRIES_MAX: usize = 50;
 
 words! {

@@ -1,4 +1,4 @@
-//! The events of notifications.
+//! The events that messages report.
 
 use crate::model::word_enum::words;
 
@@ -103,7 +103,7 @@ impl NotificationEvent {
         Self::OncallGap.as_str(),
     ];
 
-    /// The words of [`Self::CHOICE`].
+    /// The words of `CHOICE`.
     pub const CHOICE_WORDS: [&str; Self::CHOICE.len()] = {
         let mut words = [""; Self::CHOICE.len()];
         let mut index = 0;

@@ -51,7 +51,7 @@ pub struct DueMessage {
     pub is_escalation: bool,
     /// True if the message was held, so that a digest may include it.
     pub is_held: bool,
-    /// The time since which it is due.
+    /// The time since which the message is due.
     pub due_at: Timestamp,
 }
 
@@ -87,7 +87,7 @@ pub struct PlacedChannel {
     pub key: i64,
     /// Database key of its organisation.
     pub organisation: i64,
-    /// True if it sends mails.
+    /// True if the channel sends mails.
     pub has_mailboxes: bool,
 }
 
@@ -226,13 +226,13 @@ fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
-/// The number of slots that one user may occupy in total, if `taken` of `slots` are in use: the free slots divided by
-/// `share`, rounded up.
+/// The number of slots that an organisation, channel or mailbox may occupy, if `taken` of `slots` are in use: the free
+/// slots divided by `share`, rounded up.
 const fn part_of_free(slots: usize, taken: usize, share: usize) -> usize {
     slots.saturating_sub(taken).div_ceil(share)
 }
 
-/// Like [`part_of_free`], but leaves the reserve for escalations free unless this is an escalation.
+/// Like `part_of_free`, but leaves the reserve for escalations free unless this is an escalation.
 const fn part_for(is_escalation: bool, share: usize, slots: usize, taken: usize) -> usize {
     if is_escalation {
         part_of_free(slots, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })

@@ -70,7 +70,7 @@ pub struct IncidentFacts {
     /// Severity at the time of the event.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// The time of its start.
+    /// Start of the incident.
     pub started_at: i64,
     /// The time at which it was resolved; `None` while it is open.
     pub resolved_at: Option<i64>,

@@ -43,7 +43,7 @@ mod tests {
     const SUNDAYS: &str = "sun 00:00-24:00";
     const ALWAYS: &str = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00";
 
-    /// Quiet hours in Berlin that spare critical events; the present time, a severity, and the end of the wait.
+    /// Cases for quiet hours in Berlin that do not hold critical events: hours, present time, severity; the end of the wait.
     #[rstest]
     #[case::before(NIGHT, "2026-11-20T20:59:59Z", Severity::Minor, None)]
     #[case::its_first_moment(NIGHT, "2026-11-20T21:00:00Z", Severity::Major, Some("2026-11-21T06:00:00Z"))]

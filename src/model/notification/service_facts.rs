@@ -23,7 +23,7 @@ pub struct ServiceFacts {
     /// Start of the impact in milliseconds since 1970; `None` in messages that earlier versions stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// Time of the recovery in milliseconds since 1970; `None` while it is affected.
+    /// Time of the recovery in milliseconds since 1970; `None` while the service is affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_at: Option<i64>,
     /// Evidence of the failure, if the engine has detected it.

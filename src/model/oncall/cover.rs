@@ -51,7 +51,7 @@ pub struct CoverRequest {
     pub note: Option<String>,
     /// The requested contacts, at least one.
     pub asked: Vec<CoverCandidate>,
-    /// The stored status; never [`CoverStatus::Expired`].
+    /// The stored status; never `expired`.
     pub outcome: CoverStatus,
     /// The contact who accepted; `None` if none has, or if that contact was deleted.
     pub accepted_by: Option<NamedContact>,

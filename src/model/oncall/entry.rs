@@ -38,7 +38,7 @@ pub struct OverrideEntry {
     pub schedule: NamedSchedule,
     /// The contact who takes over.
     pub contact: NamedContact,
-    /// The time in which it applies.
+    /// The time in which the override applies.
     pub range: TimeRange,
     /// Time of creation.
     pub created_at: Timestamp,

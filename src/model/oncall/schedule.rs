@@ -74,7 +74,7 @@ pub enum Rotation {
     Daily {
         /// Length of a shift in days.
         days: u32,
-        /// The time on the clocks of the zone.
+        /// The time of the hand-over, in the zone of the schedule.
         at: ClockTime,
     },
     /// Every `weeks` weeks on this day at this time.
@@ -83,7 +83,7 @@ pub enum Rotation {
         weeks: u32,
         /// Day of the hand-over.
         day: DayOfWeek,
-        /// The time on the clocks of the zone.
+        /// The time of the hand-over, in the zone of the schedule.
         at: ClockTime,
     },
     /// Every `hours` hours from the start of the layer, also across changes of the clocks.
@@ -102,7 +102,7 @@ pub struct DutyOverride {
     pub id: Id,
     /// Database key of the contact who takes over.
     pub contact: i64,
-    /// The time in which it applies.
+    /// The time in which the override applies.
     pub range: TimeRange,
 }
 

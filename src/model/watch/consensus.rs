@@ -1,7 +1,7 @@
 //! The consensus of all locations on one service: their votes, the verdict, and the status timeline that follows.
 //!
 //! It knows nothing of schedules: results may come from any location at any time, and time alone only ages them. It
-//! contains the rules for confirmation by other locations, for suspect locations, for no-data periods, and for the end of
+//! contains the rules for confirmation by other locations, for excluded locations, for no-data periods, and for the end of
 //! an outage ([`RecoveryProgress`]).
 
 use crate::clock::Timestamp;
@@ -44,7 +44,7 @@ pub struct Consensus {
 #[derive(Clone, Copy, Debug, Default)]
 struct LocationVoteState {
     vote: Option<LocationVote>,
-    /// True if the location is suspect, so that its vote does not count.
+    /// True if the vote is excluded because the location is suspect or impaired.
     is_set_aside: bool,
     /// The location was blind from this time on. A vote that is not newer does not count, even if it is the only one.
     blind_since: Option<Timestamp>,
@@ -172,7 +172,7 @@ impl Consensus {
         if has_changed && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
     }
 
-    /// Sets whether the vote of a location is excluded because the location is suspect; see `model::suspicion`.
+    /// Sets whether the vote of a location is excluded because the location is suspect or impaired; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         if let Some(state) = self.location_states.get_mut(slot) {
             state.is_set_aside = is_set_aside;
@@ -285,7 +285,7 @@ impl Consensus {
         None
     }
 
-    /// Counts a result towards the recovery. The result of a suspect location does not count.
+    /// Counts a result towards the recovery. The result of an excluded location does not count if another one has a vote.
     fn count_recovery(
         &mut self,
         slot: usize,
@@ -383,7 +383,7 @@ impl Consensus {
         self.absent.iter().map(|absent| absent.vote).filter(move |vote| vote.is_fresh(now, interval_ms))
     }
 
-    /// The locations whose votes count: those with a fresh vote. Suspect locations count only if no other location has a
+    /// The locations whose votes count: those with a fresh vote. Excluded locations count only if no other location has a
     /// vote.
     fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationVoteState)> + Clone {
         let interval_ms = self.interval_ms;
@@ -393,7 +393,7 @@ impl Consensus {
         fresh.filter(move |(_, state)| !(has_others && state.is_set_aside))
     }
 
-    /// Returns true if a location that is not suspect has a vote that counts.
+    /// Returns true if a location that is not excluded has a vote that counts.
     fn has_others(&self, now: Timestamp) -> bool {
         let is_fresh = |state: &LocationVoteState| state.fresh_vote(now, self.interval_ms).is_some();
         let known = self.location_states.iter().any(|state| !state.is_set_aside && is_fresh(state));

@@ -286,7 +286,7 @@ impl WatchState {
         self.consensus.has_checked_since(slot, since)
     }
 
-    /// Sets whether the vote of a location is excluded because the location is suspect; see `model::suspicion`.
+    /// Sets whether the vote of a location is excluded because the location is suspect or impaired; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         self.consensus.set_aside(slot, is_set_aside);
     }

@@ -196,7 +196,7 @@ impl CheckRound {
         }
     }
 
-    /// Moves all times by a step of the wall clock by `jump_ms`, ahead or back.
+    /// Moves all times with a step of the wall clock of `jump_ms` milliseconds, ahead or back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.next.at = self.next.at.plus_ms(jump_ms);
         self.next.scheduled_at = self.next.scheduled_at.plus_ms(jump_ms);

@@ -326,7 +326,7 @@ fn every_minute(locations: usize) -> WatchPlan {
     }
 }
 
-/// The vote of a suspect location does not count while another location has a vote.
+/// The vote of an excluded location does not count while another location has a vote.
 #[test]
 fn a_suspect_vote_is_ignored_unless_it_is_the_only_one() {
     let now = Timestamp::from_ms(START);

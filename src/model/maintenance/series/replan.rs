@@ -33,14 +33,14 @@ pub struct SeriesMember {
     pub role: ReplanRole,
 }
 
-/// The effects of a changed series.
+/// What a change of a series does to its maintenances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeriesReplan {
     /// Windows that get a new maintenance.
     pub created: Vec<Occurrence>,
     /// Maintenances that take the settings of the series, each with its new window.
     pub followed: Vec<(MaintenanceKey, Occurrence)>,
-    /// Maintenances that keep their settings and their time, each with the start of the window that it now stands for.
+    /// Maintenances that keep their settings and their time, each with the start of the window that it now replaces.
     pub renamed: Vec<(MaintenanceKey, Timestamp)>,
     /// Maintenances for which the rule no longer has a window.
     pub removed: Vec<MaintenanceKey>,
@@ -145,7 +145,7 @@ mod tests {
         (1 + hours / 24, hours % 24)
     }
 
-    /// (created, followed, renamed, removed, skipped)
+    /// A `SeriesReplan` as a tuple: created, followed, renamed, removed, skipped.
     type Plan = (Vec<Moment>, Vec<(i64, Moment)>, Vec<(i64, Moment)>, Vec<i64>, Vec<(Moment, Moment)>);
 
     fn plan(wanted: &[Moment], standing: &[(Moment, ReplanRole)], skips: &[Moment]) -> Plan {
