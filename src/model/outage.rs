@@ -277,7 +277,7 @@ impl Outage {
         !self.is_measured && self.is_unreported() && self.incident.is_none()
     }
 
-    /// The outage in trouble of this kind: newly, again, or still.
+    /// The outage with trouble of this kind, which may be new, back, or the same as before.
     fn in_trouble(self, kind: OutageKind, at: Timestamp) -> Self {
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);

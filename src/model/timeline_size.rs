@@ -1,8 +1,8 @@
 //! Limits for the size of the timeline of an incident or a maintenance (contract 7 no. 45).
 //!
-//! Each response contains a whole timeline, and each entry is written under a lock. Without a limit, one token could make
-//! both very expensive. A full timeline still takes entries about the end, so that an incident can always be resolved and a
-//! maintenance completed.
+//! Each response contains a whole timeline, and each entry is written while other requests wait. Without a limit, one token
+//! could make both very expensive. A full timeline still takes entries about the end, so that an incident can always be
+//! resolved and a maintenance completed.
 
 use crate::model::announcement::TimelineEntry;
 use crate::model::translated_text::TranslatedText;

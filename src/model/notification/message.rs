@@ -1,4 +1,4 @@
-//! The contents of a message: facts as of the moment of the event, the same for every kind of channel.
+//! The contents of a message: facts at the time of the event, the same for every kind of channel.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Which messages of a channel are sent one after the other.
 
-/// The messages of a channel that keep their order, as far as they are about one subject.
+/// The scope within which messages about the same subject are sent one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderingScope {
     /// All messages of the channel: they arrive at the same place.

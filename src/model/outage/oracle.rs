@@ -141,8 +141,8 @@ fn flaps(past: &[StatusEdge]) -> bool {
     past.iter().rev().find_map(|edge| edge.flapping).unwrap_or_default()
 }
 
-/// The changes into trouble that count. Being up without flapping clears all; being up while flapping clears all but the
-/// start of flapping; so does a no-data period of an unreported outage, which without flapping clears all.
+/// The changes into trouble since the service was last up without flapping. Being up while flapping leaves only the start
+/// of flapping. The end of a no-data period in an unreported outage leaves the same, and nothing if there is no flapping.
 fn firsts(past: &[StatusEdge], is_reported: bool) -> Vec<(OutageKind, i64)> {
     let mut counting = Vec::new();
     for number in 0..past.len() {

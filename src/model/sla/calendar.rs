@@ -1,7 +1,7 @@
 //! The period of a target: a calendar month, quarter or year in its time zone, or a rolling number of days.
 //!
 //! A calendar period starts at the first midnight of its first day in the zone. If clocks skip that midnight, it starts at
-//! the moment of the skip. A day of a rolling period has 24 hours, also when clocks change.
+//! the moment of the skip. A day of a rolling period has 24 hours even when clocks change.
 
 use std::ops::RangeInclusive;
 

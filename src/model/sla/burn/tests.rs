@@ -11,7 +11,8 @@ fn objective(percent: f64) -> SlaObjective {
     SlaObjective::from_percent(percent).unwrap()
 }
 
-/// 30 days have the rates of the workbook. No rate is below 1, which lasts, or above that of a complete outage.
+/// For 30 days the rates are those of the workbook. No rate is below 1, at which the budget lasts, and none is above the
+/// rate of a complete outage.
 #[rstest]
 #[case::of_the_workbook(99.9, 30, [14_400, 6_000, 1_000])]
 #[case::a_quarter(99.9, 90, [43_200, 18_000, 3_000])]
