@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// Cases: a script of statuses, the policy; the expected reports with their time, kind and start. The script has `g`
-    /// degraded, `d` down and `u` up with a number of seconds; `F` means that flapping starts with the last change.
+    /// degraded, `d` down and `u` up with a number of seconds; `F` means that flapping starts with that step.
     #[rstest]
     #[case::down("d60", "down+20", "20s down since 0s")]
     #[case::too_short("d19 u9", "down+20", "")]

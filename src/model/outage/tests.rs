@@ -88,7 +88,7 @@ fn an_outage_becomes_its_own_after_a_recheck() {
 }
 
 /// The remaining outage as text: kind, start, ` untold` if it is unreported, ` r` and a time if it waits whether the
-/// recovery lasts; `-` = no outage.
+/// recovery lasts, ` blind` if there is no data; `-` = no outage.
 fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };
     let kind = outage.kind.as_str();

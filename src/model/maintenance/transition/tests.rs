@@ -196,7 +196,8 @@ fn an_open_end_is_never_over() {
     assert_eq!(MaintenanceTransition::when_due(&before, stamp(i64::MAX)), None);
 }
 
-/// Contract 7 no. 45: entries of the timeline so far; entries that are still added at the start, and at the end.
+/// Contract 7 no. 45: entries of the timeline so far; entries that still fit when a maintenance is announced and starts at
+/// once, and when it is completed.
 #[rstest]
 #[case(998, &[Scheduled, InProgress], &[Completed])]
 #[case(999, &[Scheduled], &[Completed])]
