@@ -1,7 +1,7 @@
 //! A maintenance: announced work on services (contract 4.11), its states, and the actions allowed in each state.
 //!
-//! The effect of an action is decided in `transition`, its text on the timeline in `texts`, its reminders in `reminder`. It
-//! is independent of the clock and of the covered services: a [`Maintenance`] is one row.
+//! The effect of an action is decided in `transition`, its text on the timeline in `texts`, its reminders in `reminder`. A
+//! [`Maintenance`] is one row, without the services that it covers.
 
 pub mod origin;
 pub mod reminder;
@@ -20,18 +20,18 @@ use crate::model::word_enum::words;
 
 /// Permitted number of characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Permitted number of characters of an entry of the timeline, per language.
+/// Permitted number of characters of a timeline entry, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
 
 /// Database key of a maintenance.
 pub type MaintenanceKey = i64;
 
 words! {
-    /// The kind of the work: planned or not.
+    /// Planned or emergency work. Decides whether the time of the work counts in the uptime.
     pub enum MaintenanceKind {
-        /// Its time is excluded from uptime.
+        /// Planned work; its time is excluded from the uptime.
         Planned,
-        /// Its time is measured as any other.
+        /// Emergency work; its time is measured like any other time.
         Emergency,
     }
 }
@@ -45,7 +45,7 @@ words! {
         InProgress,
         /// The work has ended.
         Completed,
-        /// Called off before it started.
+        /// The work was called off before it started.
         Cancelled,
     }
 }
@@ -62,15 +62,15 @@ pub struct MaintenanceWindow {
 /// The moments at which subscribers are notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaintenanceNotices {
-    /// Of the creation, and of a cancellation.
+    /// Notify when the maintenance is created, and when it is cancelled.
     pub announcement: bool,
-    /// A day before the start.
+    /// Notify a day before the planned start.
     pub day_before: bool,
-    /// An hour before the start.
+    /// Notify an hour before the planned start.
     pub hour_before: bool,
-    /// At the start of the work.
+    /// Notify at the start of the work.
     pub start: bool,
-    /// At the end of the work.
+    /// Notify at the end of the work.
     pub complete: bool,
 }
 
@@ -81,40 +81,40 @@ pub struct Maintenance {
     pub key: MaintenanceKey,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the maintenance.
     pub organisation: i64,
-    /// 1..255 characters per language.
+    /// Title, 1..255 characters per language.
     pub title: TranslatedText,
-    /// `type` of the API.
+    /// Planned or emergency; `type` in the API.
     pub kind: MaintenanceKind,
     /// Present state of the maintenance.
     pub status: MaintenanceStatus,
     /// Planned start and end.
     pub schedule: MaintenanceWindow,
-    /// The time of the actual start; `None` until then.
+    /// Actual start; `None` until the work has started.
     pub actual_start: Option<Timestamp>,
-    /// The time of the actual end; `None` until then, and for work that never started.
+    /// Actual end; `None` until the work has ended, and for work that never started.
     pub actual_end: Option<Timestamp>,
-    /// True if it starts by itself.
+    /// True if the work starts automatically at the planned start.
     pub auto_start: bool,
-    /// True if it ends by itself; only with a planned end.
+    /// True if the work ends automatically at the planned end; never true with an open end.
     pub auto_complete: bool,
     /// The moments at which subscribers are notified.
     pub notices: MaintenanceNotices,
-    /// The token that created it.
+    /// The token that created the maintenance, if known.
     pub created_by: Option<AnnouncementAuthor>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
-    /// Its place in a series; `None` for an independent one.
+    /// The series and the window that the maintenance belongs to; `None` outside of a series.
     pub origin: Option<SeriesOrigin>,
 }
 
-/// An entry of the timeline.
+/// An entry of the timeline of a maintenance.
 pub type MaintenanceTimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
-/// An operation on a maintenance, by members or by the clock.
+/// An operation on a maintenance, requested by a member or due at a planned time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MaintenanceOperation {
     /// Start the work now.
@@ -123,12 +123,12 @@ pub enum MaintenanceOperation {
     Complete,
     /// Call the work off.
     Cancel,
-    /// Replace the planned window.
+    /// Replace the window of work that is in progress or completed.
     Extend,
 }
 
 impl MaintenanceOperation {
-    /// The states in which it is allowed, as words.
+    /// The states in which the operation is allowed, as words.
     #[must_use]
     pub const fn needs(self) -> &'static [&'static str] {
         const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
@@ -148,18 +148,18 @@ impl MaintenanceOperation {
 pub struct MaintenanceStateError {
     /// The state that forbids the operation.
     pub status: MaintenanceStatus,
-    /// The states that would have been right.
+    /// The states in which the operation is possible.
     pub needed: &'static [&'static str],
 }
 
 impl Maintenance {
-    /// Passes when the operation is possible in the present state (contract 4.11.3).
+    /// Returns an error unless the operation is possible in the present state (contract 4.11.3).
     pub fn allow(&self, operation: MaintenanceOperation) -> Result<(), MaintenanceStateError> {
         let (status, needed) = (self.status, operation.needs());
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(MaintenanceStateError { status, needed }) }
     }
 
-    /// Returns true if an update may set this window (contract 4.11.2). The present one is always allowed.
+    /// Returns true if an update may set this window (contract 4.11.2). An unchanged window is always allowed.
     #[must_use]
     pub fn may_move_to(&self, schedule: MaintenanceWindow) -> bool {
         match self.status {
@@ -169,14 +169,14 @@ impl Maintenance {
         }
     }
 
-    /// The same after a change by members: one of a series no longer follows it.
+    /// The maintenance after a change by members. From then on it no longer follows its series, if it has one.
     #[must_use]
     pub fn adjusted(self) -> Self {
         let origin = self.origin.map(|origin| SeriesOrigin { is_adjusted: true, ..origin });
         Self { origin, ..self }
     }
 
-    /// Returns true if the services that it covers are in maintenance.
+    /// Returns true if the services of this maintenance are in maintenance now.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
         self.status == MaintenanceStatus::InProgress
@@ -188,7 +188,7 @@ impl Maintenance {
         matches!(self.status, MaintenanceStatus::Completed | MaintenanceStatus::Cancelled)
     }
 
-    /// Returns true if its time is excluded from the uptime of the services that it covers.
+    /// Returns true if the time is excluded from the uptime of the services that are covered.
     #[must_use]
     pub fn leaves_time_out(&self) -> bool {
         self.is_in_progress() && self.kind == MaintenanceKind::Planned
@@ -201,7 +201,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A planned maintenance from 1,000 to 2,000 in this state.
+    /// A planned maintenance in this state, with a window from 1,000 ms to 2,000 ms.
     pub(crate) fn maintenance(status: MaintenanceStatus) -> Maintenance {
         let at = Timestamp::from_ms;
         let ran = matches!(status, MaintenanceStatus::InProgress | MaintenanceStatus::Completed);
@@ -231,7 +231,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Contract 4.11.3: every operation in every state.
+    /// Contract 4.11.3: the states that allow each operation.
     #[rstest]
     #[case(MaintenanceOperation::Start, &["scheduled"])]
     #[case(MaintenanceOperation::Complete, &["in_progress"])]
@@ -251,7 +251,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// Contract 4.11.2: window changes by state; (start changed, end changed) → allowed.
+    /// Contract 4.11.2: the window changes that each state allows. Tried in order: no change, end removed, start moved,
+    /// both moved.
     #[rstest]
     #[case(MaintenanceStatus::Scheduled, [true, true, true, true])]
     #[case(MaintenanceStatus::InProgress, [true, true, false, false])]

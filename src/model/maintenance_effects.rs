@@ -1,4 +1,4 @@
-//! Effects of a change of a maintenance: facts for subscribers, and an event.
+//! Effects of a change of a maintenance: facts for subscribers, and a published event.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -11,7 +11,8 @@ use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
 
-/// Effects of an action on a maintenance, whose new entries have these ids, and which is shown on these status pages.
+/// Effects of an operation on a maintenance. `entries` are the ids of its new timeline entries, `pages` the keys of the
+/// status pages that show the maintenance.
 #[must_use]
 pub fn maintenance_effects(
     step: &MaintenanceTransition,
@@ -29,7 +30,7 @@ pub fn maintenance_effects(
     [published].into_iter().chain(entries.map(entry_effect)).collect()
 }
 
-/// The fact for subscribers when a reminder is due; the text is in this language.
+/// The fact for subscribers when a reminder is due. `locale` is the language of its generated text.
 #[must_use]
 pub fn reminder_effect(
     maintenance: &Maintenance,
@@ -44,7 +45,7 @@ pub fn reminder_effect(
     LifecycleEffect::SubscriberFact(Box::new(SubscriberFact { message, at, ..fact }))
 }
 
-/// The effect that publishes an action on a maintenance.
+/// The effect that publishes an operation on a maintenance.
 const fn published(key: MaintenanceKey, act: EventAction, former: Vec<ServiceKey>) -> LifecycleEffect {
     LifecycleEffect::Publish(PublishedAction { kind: EventSubjectKind::Maintenance, key, act, former })
 }

@@ -1,7 +1,6 @@
-//! Holds of messages: quiet hours of the channel or the contact, or a digest.
+//! Holds of messages: while quiet hours of the channel or the contact last, or until a digest is sent.
 //!
-//! When these settings are changed, messages that the new ones hold stay held, and messages that they no longer hold
-//! are sent now.
+//! When these settings change, messages that are held under the new settings too stay held. All others become due at once.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +14,8 @@ use crate::model::notification::message::NotificationMessage;
 use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::notification::routing::ChannelRouting;
 
-/// The hold of a message that is written now for all readers of a channel; `None` when it may be sent. A step of an
-/// escalation is never held.
+/// The hold of a new message for all readers of a channel; `None` if the message may be sent at once. An escalation step is
+/// never held.
 #[must_use]
 pub fn channel_hold(
     routing: &ChannelRouting,
@@ -33,13 +32,13 @@ pub fn channel_hold(
     Some(DeliveryHold { until, by: HoldReason::Digest })
 }
 
-/// The hold of a message that is written now for a contact.
+/// The hold of a new message for a contact; `None` if the message may be sent at once.
 #[must_use]
 pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<DeliveryHold> {
     quiet_hold(contact.quiet.as_ref(), severity, now)
 }
 
-/// Returns the hold that a held message has after the settings of its channel were changed.
+/// Returns the new hold of a held message after the settings of its channel were changed.
 #[must_use]
 pub fn hold_by_channel(
     delivery: &Delivery,
@@ -59,7 +58,7 @@ pub fn hold_by_channel(
     })
 }
 
-/// Returns the hold that a held message has after the quiet hours of its contact were changed.
+/// Returns the new hold of a held message after the quiet hours of its contact were changed.
 #[must_use]
 pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<DeliveryHold> {
     let held = delivery.hold?;
@@ -68,7 +67,8 @@ pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -
     Some(hold.unwrap_or_else(|| if held.by == HoldReason::Batch { held } else { ended(held, now) }))
 }
 
-/// The keys of the messages whose hold changes, by their new holds: these are few, however many messages there are.
+/// The keys of the messages whose hold changes, grouped by their new hold. There are few different holds, even for many
+/// messages.
 #[must_use]
 pub fn changed_holds(
     deliveries: &[Delivery],
@@ -87,7 +87,7 @@ fn quiet_hold(quiet: Option<&QuietHours>, severity: Severity, now: Timestamp) ->
     Some(DeliveryHold { until, by: HoldReason::QuietHours })
 }
 
-/// A hold that is over: its messages may still become a digest.
+/// The same hold, ended at `now` at the latest. Its reason stays, so that a digest may still include the message.
 fn ended(held: DeliveryHold, now: Timestamp) -> DeliveryHold {
     DeliveryHold { until: held.until.min(now), ..held }
 }
@@ -100,7 +100,7 @@ mod tests {
     use crate::model::notification::delivery::DeliveryTarget;
     use crate::model::notification::message::{MessageSubject, NoticeFacts};
 
-    /// A Friday, 22:30 UTC.
+    /// A Friday, at 22:30 UTC.
     const NOW_MS: i64 = 1_763_764_200_000;
     const HOUR_MS: i64 = 3_600_000;
 
@@ -124,8 +124,8 @@ mod tests {
         Delivery::written(message, target, Timestamp::from_ms(NOW_MS))
     }
 
-    /// Cases: the reason of the present hold of an hour, the severity, the hour at which the new quiet hours end and
-    /// whether the channel still has digests; minutes until the message is sent, and the new reason.
+    /// Cases: why the message is held for an hour, its severity, the hour at which the new quiet hours end (`None` = no
+    /// quiet hours) and whether the channel still has digests; minutes until the message is sent, and the new reason.
     #[rstest]
     #[case::the_same_hours(HoldReason::QuietHours, Severity::Minor, (Some(24), true), (90, HoldReason::QuietHours))]
     #[case::shorter_hours(HoldReason::QuietHours, Severity::Minor, (Some(23), true), (30, HoldReason::QuietHours))]
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
     }
 
-    /// Cases: the reason of the present hold of an hour, the hour at which the new quiet hours of the contact end;
-    /// minutes until the message is sent, and the new reason.
+    /// Cases: why the message is held for an hour, the hour at which the new quiet hours of the contact end (`None` = no
+    /// quiet hours); minutes until the message is sent, and the new reason.
     #[rstest]
     #[case::shorter_hours(HoldReason::QuietHours, Some(23), (30, HoldReason::QuietHours))]
     #[case::no_hours(HoldReason::QuietHours, None, (0, HoldReason::QuietHours))]

@@ -1,4 +1,4 @@
-//! The rules: checks, verdicts, services, secrets, permissions and what else the product decides.
+//! The rules of the product: checks, verdicts, services, incidents, permissions and everything else that is decided.
 //!
 //! No IO, no async, no wire format. Everything here is a plain value with plain methods; code that needs "now" takes
 //! it as an argument.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Longest name in characters.
+/// Maximum number of characters of a name.
 pub const NAME_MAX_LENGTH: usize = 32;
 
-/// `^[a-z0-9][a-z0-9_-]{0,31}$`: the name of an engine node, which is one token of a subject. Cheap to clone.
+/// The name of an engine node, matching `^[a-z0-9][a-z0-9_-]{0,31}$`. One token of a bus subject; cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName(Arc<str>);
 
@@ -31,7 +31,7 @@ impl fmt::Debug for NodeName {
     }
 }
 
-/// The text has not the form of a node's name.
+/// The text is not a valid node name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a valid node name; use 1 to 32 of a-z, 0-9, '_', '-', beginning with a letter or digit"

@@ -1,8 +1,8 @@
-//! Notices: events that are not incidents, because no monitored service has failed: a certificate near its end, a
-//! location without network, a budget that burns, trouble of the monitor itself.
+//! Notices: conditions that people should know of, although they are not incidents. Examples: a certificate that expires
+//! soon, a location without network, an error budget that is used up too fast, trouble of the monitor itself.
 //!
-//! A notice has a start and an end. While it is open, the same trouble starts no second one; should it become worse,
-//! it is sent again.
+//! A notice has a start and an end. While it is open, the same condition starts no second notice; if the condition becomes
+//! worse, the notice is sent again.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -11,21 +11,21 @@ use crate::model::notification::NotificationEvent;
 use crate::model::notification::message::{MessageSubject, NoticeFacts, NotificationMessage};
 use crate::model::service::ServiceKey;
 
-/// The time for which notices that are over are kept, in milliseconds.
+/// How long ended notices are kept, in milliseconds.
 pub const RETENTION_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
-/// The subject of a notice: there is at most one open notice of each.
+/// The subject of a notice. Each subject has at most one open notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeSubject {
     /// Database key of the organisation that is notified.
     pub organisation: i64,
     /// The event that notices of this subject report.
     pub event: NotificationEvent,
-    /// The subject within the event: the id of a service, the code of a location.
+    /// The object of the event: the id of a service, the code of a location, and so on.
     pub name: String,
 }
 
-/// The text, in the language of the organisation.
+/// The text of a notice, in the language of the organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeText {
     /// Title of one line.
@@ -34,16 +34,16 @@ pub struct NoticeText {
     pub text: String,
 }
 
-/// A fault that a notice reports while it lasts.
+/// A condition that a notice reports while it lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeCondition {
-    /// What the notice is about; identifies it while it is open.
+    /// The subject, which identifies the notice while it is open.
     pub subject: NoticeSubject,
     /// Severity of the notice.
     pub severity: Severity,
     /// Title and body of the notice.
     pub words: NoticeText,
-    /// The service that it concerns; `None` = none in particular.
+    /// The service concerned; `None` if no particular service is concerned.
     pub service: Option<ServiceKey>,
 }
 
@@ -54,16 +54,16 @@ pub struct Notice {
     pub key: i64,
     /// The id that clients and receivers see.
     pub id: Id,
-    /// The trouble, with the text that was sent last.
+    /// The condition, with the text that was sent last.
     pub trouble: NoticeCondition,
-    /// The time of its start.
+    /// Start of the notice.
     pub began_at: Timestamp,
-    /// The time at which it ended; `None` = it lasts.
+    /// End of the notice; `None` while the condition lasts.
     pub ended_at: Option<Timestamp>,
 }
 
 impl Notice {
-    /// The message about it at `at`.
+    /// The message about this notice, with `at` as the time of the event.
     #[must_use]
     pub fn message(&self, organisation: String, at: Timestamp) -> NotificationMessage {
         let NoticeCondition { subject, severity, words, .. } = &self.trouble;

@@ -1,4 +1,4 @@
-//! Effects of the start, the worsening and the end of a notice: messages for channels.
+//! Effects when a notice starts, becomes worse or ends: messages for channels.
 
 use crate::clock::Timestamp;
 use crate::model::incident_effects::audience::ChannelAudience;
@@ -12,14 +12,13 @@ use crate::model::notification::routing::{NotificationTrigger, RoutingKeys};
 pub struct NoticeAudience {
     /// The name of the organisation.
     pub organisation: String,
-    /// The enabled channels, with the messages about the notice written for them.
+    /// All channels, each with the messages about this notice that were written for it.
     pub channels: Vec<ChannelAudience>,
     /// The service of the notice and its tags.
     pub concerned: RoutingKeys,
 }
 
-/// The messages about a notice as it is now. Channels that were notified of its start are notified of its end; the
-/// end is no news to others.
+/// The messages about a notice in its present state. Only channels that were notified of the start are notified of the end.
 #[must_use]
 pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp) -> Vec<LifecycleEffect> {
     let (event, severity) = (notice.trouble.subject.event, notice.trouble.severity);
@@ -28,7 +27,7 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
     for channel_audience in &audience.channels {
         let was_notified = channel_audience.was_notified();
         let is_noteworthy = was_notified || notice.ended_at.is_none();
-        // A channel that was disabled meanwhile gets the end when it is enabled again within a day.
+        // A channel that was disabled in the meantime gets the end if it is enabled again within a day.
         let is_reached = channel_audience.channel.is_enabled || (was_notified && notice.ended_at.is_some());
         if !is_reached
             || !is_noteworthy

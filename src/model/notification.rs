@@ -1,13 +1,14 @@
 //! Notifications: channels, the messages that are sent through them, and their deliveries.
 //!
 //! - `event`: the events
-//! - `routing`: which channel gets which messages
-//! - `digest`: one message instead of many; `digest_builder`: the messages of a digest
+//! - `routing`: which messages a channel gets
+//! - `digest`: one message instead of many; `digest_builder`: the messages that are combined
 //! - `message`: the contents, the same for every kind of channel
-//! - `change`: the part of a message beyond the state of its incident
-//! - `service_facts`: services as messages name them
+//! - `change`: what a message says beyond the state of its incident
+//! - `service_facts`: how messages name services
 //! - `delivery`: one message for one channel, its attempts, and the time of the next one
-//! - `ordering_scope`: messages of a channel that are sent one after the other
+//! - `fair_share`: which due messages are tried next
+//! - `ordering_scope`: which messages of a channel are sent one after the other
 //! - `quiet_hours`: hours in which only severe events are sent
 
 pub mod change;
@@ -35,15 +36,15 @@ use crate::model::notification::routing::ChannelRouting;
 use crate::model::secret::SecretPlace;
 use crate::model::word_enum::words;
 
-/// Permitted number of characters of a name.
+/// Permitted number of characters of the name of a channel.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of channels of an organisation.
 pub const CHANNELS_MAX: u64 = 200;
 
 words! {
-    /// The services that deliver notifications.
+    /// The kinds of notification channels: services and protocols that deliver messages.
     pub enum ChannelKind {
-        /// A signed request to an own program (Standard Webhooks).
+        /// A signed request to a program of the user (Standard Webhooks).
         Webhook,
         /// An incoming webhook of Slack.
         Slack,
@@ -65,7 +66,7 @@ words! {
         Matrix,
         /// Mails by SMTP.
         Email,
-        /// A request whose contents members write themselves.
+        /// A request whose content is written by members.
         Template,
     }
 }
@@ -77,17 +78,17 @@ pub struct NotificationChannel {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the channel.
     pub organisation: i64,
-    /// Never changes.
+    /// The kind, which never changes.
     pub kind: ChannelKind,
-    /// 1..255 characters.
+    /// Name, 1..255 characters.
     pub name: String,
-    /// A disabled channel sends nothing.
+    /// False if the channel is disabled and sends nothing.
     pub is_enabled: bool,
-    /// The settings of its kind; secrets are sealed.
+    /// Settings as its kind requires; secrets are sealed.
     pub settings: Map<String, Value>,
-    /// The messages that it gets.
+    /// The messages that the channel gets.
     pub routing: ChannelRouting,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -103,14 +104,14 @@ impl NotificationChannel {
         matches!(self.kind, ChannelKind::Email)
     }
 
-    /// The line of a message.
+    /// The messages of the channel that a message for `contact` must not overtake.
     #[must_use]
     pub const fn line(&self, contact: Option<i64>) -> OrderingScope {
         if self.has_mailboxes() { OrderingScope::Own(contact) } else { OrderingScope::Whole }
     }
 }
 
-/// Returns the place of a secret setting, to which its sealed text is bound.
+/// Returns the location of a secret setting, to which its sealed text is bound.
 #[must_use]
 pub fn place_of<'a>(organisation: &'a Id, channel: &'a Id, field: &'a str) -> SecretPlace<'a> {
     SecretPlace {

@@ -1,8 +1,9 @@
-//! A service in trouble, from the edge into it to the edge out of it: the input of the engine's incidents.
+//! An outage: a service is down, degraded or flapping, from the status change that starts this until the service is up
+//! again.
 //!
-//! It is folded from the status changes of the service in their order, one at a time, and is independent of policies:
-//! whether there is an incident, and when, is decided when the outage is due. A no-data period, a pause or an unknown
-//! status neither ends it nor lets it become an incident.
+//! An outage is computed from the status changes of its service, one after the other in their order. Incident policies play
+//! no part in that; they decide later whether and when the outage becomes an incident. While the status is unknown or there
+//! is no data, for example in a pause, the outage neither ends nor becomes an incident.
 
 pub mod decision;
 pub mod first_edges;
@@ -13,50 +14,51 @@ use crate::model::incident_policy::OutageKind;
 use crate::model::outage::first_edges::FirstEdges;
 use crate::model::service::ServiceKey;
 
-/// The present trouble of one service.
+/// The present outage of one service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// Database key of the service.
     pub service: ServiceKey,
     /// Database key of its organisation.
     pub organisation: i64,
-    /// The trouble of now, or the last one before it became unknown.
+    /// The present kind of trouble; without data the last one before.
     pub kind: OutageKind,
-    /// The start of trouble of this kind.
+    /// The time at which trouble of this kind began.
     pub began_at: Timestamp,
-    /// The first edge into each kind of trouble since it was last up. While it flaps, being up ends all kinds except
-    /// flapping.
+    /// The first status change into each kind of trouble since the service was last up. While the service flaps, a moment
+    /// of being up clears all kinds except flapping.
     pub first_edges: FirstEdges,
-    /// Set while it flaps and is down: the time of its last change, which was to down. `None` once it counts as down.
+    /// The time since which a flapping service has been down without a further change. `None` if it is not flapping or not
+    /// down, and once it counts as down.
     pub down_since: Option<Timestamp>,
-    /// False without data: a no-data period, a pause.
+    /// False while there is no data or the status is unknown.
     pub is_measured: bool,
-    /// True while the service changes too often to be believed.
+    /// True while the service is flapping: it changes between up and down too often.
     pub is_flapping: bool,
-    /// The time at which it was reported to its incident; `None` while that is undecided.
+    /// The time at which the outage was reported to its incident; `None` while that is undecided.
     pub reported_at: Option<Timestamp>,
-    /// Database key of its incident.
+    /// Database key of the incident of the outage, if any.
     pub incident: Option<i64>,
-    /// The time of its return, if the incident waits whether that lasts.
+    /// The time at which the service recovered; `None` unless the incident waits whether the recovery lasts.
     pub recovered_at: Option<Timestamp>,
-    /// The time at which checks of its dependencies were requested; while it is unreachable, the time at which these
-    /// were back and a check of the service itself was requested.
+    /// The time at which rechecks were requested: of its dependencies, or, while it is unreachable and its dependencies
+    /// work again, of the service itself. `None` if none are under way.
     pub asked_at: Option<Timestamp>,
-    /// The time until which it waits for the requested checks, if they are not made sooner.
+    /// The time until which the decision waits for the requested rechecks.
     pub held_until: Option<Timestamp>,
-    /// Start of its failing behind a dependency that is down, or was down without a check of this service since: it
-    /// has no incident of its own.
+    /// The time at which the service began to fail behind a dependency that is down. Set until the service is checked after
+    /// the recovery of the dependency; until then the outage gets no incident.
     pub unreachable_since: Option<Timestamp>,
-    /// The time at which it is evaluated again; `None` = not before the next change.
+    /// The time at which the outage is evaluated again; `None` = not before the next change.
     pub evaluate_at: Option<Timestamp>,
 }
 
 /// The effect of a status change on an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutageTransition {
-    /// The outage that continues; `None` = there is none, or it is over.
+    /// The outage that continues; `None` if there was none or it has ended.
     pub outage: Option<Outage>,
-    /// True if the service was in trouble and is up: it has recovered from all of its incidents.
+    /// True if the service was in trouble and is up again: it has recovered from all of its incidents.
     pub has_recovered: bool,
 }
 
@@ -67,7 +69,7 @@ impl OutageTransition {
 }
 
 impl Outage {
-    /// Trouble that has just started.
+    /// An outage that starts at `at`.
     #[must_use]
     pub const fn begun(organisation: i64, service: ServiceKey, kind: OutageKind, at: Timestamp) -> Self {
         Self {
@@ -89,7 +91,7 @@ impl Outage {
         }
     }
 
-    /// Follows a change of the status of a service of this organisation. Changes come in the order in which they were
+    /// Applies a status change of a service of this organisation. Changes must be applied in the order in which they were
     /// recorded, each once.
     #[must_use]
     pub fn follow(outage: Option<Self>, organisation: i64, change: &StatusChange) -> OutageTransition {
@@ -133,8 +135,8 @@ impl Outage {
         }
     }
 
-    /// Returns true if it cannot be known whether the dependents of the service work by themselves: it is down now,
-    /// too unstable to be believed, or unreachable itself.
+    /// Returns true if failures of dependent services may be caused by this one: it is down, flapping, or itself
+    /// unreachable.
     #[must_use]
     pub fn hides_others(&self) -> bool {
         let is_bad = match self.kind {
@@ -144,54 +146,57 @@ impl Outage {
         is_bad && self.is_measured && self.recovered_at.is_none()
     }
 
-    /// Returns true while one of its dependencies is down, and until it was checked after that.
+    /// Returns true while one of its dependencies is down, and until the service is checked after the recovery of that
+    /// dependency.
     #[must_use]
     pub const fn is_unreachable(self) -> bool {
         self.unreachable_since.is_some()
     }
 
-    /// Returns true while it could become an incident, or news for the one it has.
+    /// Returns true if the outage has not been reported to an incident since it started or became worse.
     #[must_use]
     pub const fn is_unreported(&self) -> bool {
         self.reported_at.is_none()
     }
 
-    /// Returns true while there is something to decide: it is unreported, or was reported as unstable and has been
-    /// down since.
+    /// Returns true while there is something to decide: the outage is unreported, or it was reported as flapping and the
+    /// service has been down since.
     #[must_use]
     pub const fn is_undecided(&self) -> bool {
         self.is_unreported() || self.down_since.is_some()
     }
 
-    /// The outage after its report to the incident with this key: nothing is to be decided before the next change,
-    /// unless it flaps and may turn out to be down.
+    /// The outage after its report to the incident with this key. It is not evaluated again before the next change, unless
+    /// it flaps and may turn out to be down.
     #[must_use]
     pub const fn mark_reported(self, incident: Option<i64>, now: Timestamp) -> Self {
         let evaluate_at = if self.down_since.is_some() { Some(now) } else { None };
         Self { reported_at: Some(now), incident, evaluate_at, ..self }
     }
 
-    /// The outage behind a dependency that is down: unreachable since it fails, and evaluated again at `evaluate_at`.
+    /// The outage as a result of a dependency that is down: unreachable since it began, and evaluated again at
+    /// `evaluate_at`.
     #[must_use]
     pub const fn unreachable(self, evaluate_at: Timestamp) -> Self {
         let unreachable_since = Some(self.began_at);
         Self { unreachable_since, evaluate_at: Some(evaluate_at), ..self.clear_recheck_request() }
     }
 
-    /// One of its dependencies is still down, or again.
+    /// The outage while one of its dependencies is still down, or down again; evaluated again at `evaluate_at`.
     #[must_use]
     pub const fn keep_unreachable(self, evaluate_at: Timestamp) -> Self {
         Self { evaluate_at: Some(evaluate_at), ..self.clear_recheck_request() }
     }
 
-    /// The outage after checks were requested at `now`: of the service itself when its dependencies are back,
-    /// otherwise of these. It waits for them, until `held_until` at most.
+    /// The outage after rechecks were requested at `now`: of the service itself if its dependencies work again, otherwise
+    /// of the dependencies. The decision waits for them until `held_until` at most.
     #[must_use]
     pub const fn mark_recheck_requested(self, now: Timestamp, held_until: Timestamp) -> Self {
         Self { asked_at: Some(now), held_until: Some(held_until), ..self }
     }
 
-    /// The outage whose dependencies are back while it still fails: from now on its trouble is its own.
+    /// The outage of a service that still fails although its dependencies work again. It starts anew at `now`, as an outage
+    /// of its own.
     #[must_use]
     pub const fn become_own_outage(self, now: Timestamp) -> Self {
         let first_edges = FirstEdges::starting(self.kind, now);
@@ -203,13 +208,13 @@ impl Outage {
         Self { evaluate_at: Some(now), ..own.clear_recheck_request() }
     }
 
-    /// The outage without data: whether it could be reached is not known either.
+    /// The outage while there is no data. Whether its dependencies are the cause is unknown then, too.
     const fn unmeasured(self) -> Self {
         let blind = Self { is_measured: false, down_since: None, unreachable_since: None, ..self };
         Self { evaluate_at: blind.next_check_unless_reported(), ..blind.clear_recheck_request() }
     }
 
-    /// It flaps, with this status: down may be lasting.
+    /// The outage when flapping starts, with this status. A service that flaps may also stay down.
     const fn flapping(self, to: MeasuredStatus, at: Timestamp) -> Self {
         let flapping = Self { is_flapping: true, ..self };
         match to {
@@ -224,7 +229,7 @@ impl Outage {
         }
     }
 
-    /// It flaps and is up for a moment, which ends all trouble except the flapping.
+    /// The outage while the service flaps and is up for a moment. All kinds of trouble except flapping are cleared.
     const fn up_while_flapping(self, at: Timestamp) -> Self {
         let evaluate_at = if self.is_unreported() { Some(at) } else { self.next_check_unless_reported() };
         let first_edges = self.first_edges.of_flapping();
@@ -238,12 +243,13 @@ impl Outage {
         }
     }
 
-    /// It flaps and is in trouble of this kind. Down may be lasting, so it is evaluated again.
+    /// The outage while the service flaps and has this kind of trouble. A service that is down may stay down, so it is
+    /// evaluated again.
     fn in_trouble_while_flapping(self, kind: OutageKind, at: Timestamp) -> Self {
         let known = if self.may_be_new_outage() { self.first_edges.of_flapping() } else { self.first_edges };
         let is_down = kind == OutageKind::Down;
-        // An outage that counts as recovered because no policy wants it must not end an incident that may have to
-        // continue.
+        // The outage was taken as recovered because no policy wants a flapping service. It must not end an incident that
+        // may have to continue.
         let resumed = if is_down && self.recovered_at.is_some() {
             Self { reported_at: None, recovered_at: None, ..self }
         } else {
@@ -261,26 +267,26 @@ impl Outage {
         }
     }
 
-    /// An outage that was reported and has not recovered is left alone until the next change.
+    /// The time of the next evaluation; `None` if the outage was reported and has not recovered.
     const fn next_check_unless_reported(&self) -> Option<Timestamp> {
         if self.is_unreported() || self.recovered_at.is_some() { self.evaluate_at } else { None }
     }
 
-    /// Returns true if it may have ended in a no-data period: it is unmeasured and was not reported.
+    /// Returns true if the outage may have ended and started again without data: it is unmeasured and was never reported.
     const fn may_be_new_outage(&self) -> bool {
         !self.is_measured && self.is_unreported() && self.incident.is_none()
     }
 
-    /// It is in trouble of this kind: for the first time, again, or still.
+    /// The outage with trouble of this kind, which may be new, back, or the same as before.
     fn in_trouble(self, kind: OutageKind, at: Timestamp) -> Self {
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
         // An outage that started before a no-data period may have ended in it.
         let began_anew = self.may_be_new_outage();
-        // A reported outage is not reported again: an incident about more starts where that does.
+        // A reported outage is not reported again; an incident about a worse kind starts when that kind started.
         let is_new = is_relapse || began_anew || (is_worse && !self.is_unreported());
         let first_edges = match is_new {
-            // A service that has flapped may have been down for a while.
+            // A service that flapped may have been down for some time.
             true if kind == OutageKind::Down => FirstEdges::starting(kind, self.down_since.unwrap_or(at)),
             true => FirstEdges::starting(kind, at),
             false => self.first_edges.with(kind, at),
@@ -299,7 +305,7 @@ impl Outage {
         Self { evaluate_at: Some(at), ..known }
     }
 
-    /// The same without requested checks for this trouble.
+    /// The outage without a pending recheck request.
     const fn clear_recheck_request(self) -> Self {
         Self { asked_at: None, held_until: None, ..self }
     }

@@ -1,9 +1,8 @@
-//! Evidence that a service of an incident is in trouble: since when, the newest failed check, and the locations that
-//! saw it.
+//! Evidence that a service of an incident is failing: since when, the newest failed check, and the locations that saw the
+//! failure.
 //!
-//! It is read once, when the service joins its incident, and stored with it, so that every later message contains the
-//! same without reading the history again. It is for members of the organisation; visitors of status pages never see
-//! it.
+//! Evidence is read once, when the service joins its incident, and stored with the incident. So later messages contain the
+//! same evidence without reading the history again. Members of the organisation see it; visitors of status pages do not.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,57 +10,56 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 
-/// Maximum number of services of an incident that have evidence: those that joined first.
+/// Maximum number of services of an incident for which evidence is stored: those that joined first.
 pub const SERVICES_MAX: usize = 50;
-/// Maximum number of characters of the text of a failure.
+/// Maximum number of characters of the error message of a failed check.
 pub const MESSAGE_LENGTH: usize = 300;
-/// Maximum number of locations that are named on either side.
+/// Maximum number of failing locations that are named, and of other locations.
 pub const LOCATIONS_MAX: usize = 20;
 /// Maximum number of dependencies that are named.
 pub const PARENTS_MAX: usize = 5;
 
-/// Evidence that a service is in trouble.
+/// Evidence that a service is failing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutageEvidence {
-    /// Start of the trouble: the first bad attempt, in milliseconds since 1970.
+    /// Start of the failure in milliseconds since 1970: the first failed attempt.
     pub since: i64,
-    /// The target, as the API shows it; `None` for services without one.
+    /// The target as the API shows it; `None` for services without a target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Names of the services and tags that it depends on, [`PARENTS_MAX`] at most.
+    /// Names of the services and tags that the service depends on, at most [`PARENTS_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// The newest check that failed; `None` when the history could not be read, or holds none.
+    /// The newest check that failed; `None` if the history could not be read or has no failed check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_failure: Option<LastFailure>,
 }
 
-/// The newest check of a service that failed, and how the locations agree about it.
+/// The newest failed check of a service, and the locations that agree with it or do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastFailure {
     /// Start of the check, in milliseconds since 1970.
     pub at: i64,
-    /// The reason for machines: a code of the check history.
+    /// The error code, as in the check history.
     pub error_code: String,
-    /// The reason as a text, [`MESSAGE_LENGTH`] characters at most.
+    /// The error message, at most [`MESSAGE_LENGTH`] characters.
     pub error_message: String,
-    /// Status of the answer of an HTTP check.
+    /// Status code of the answer to an HTTP check; `None` without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
-    /// Names of the locations whose newest check failed, [`LOCATIONS_MAX`] at most.
+    /// Names of the locations whose newest check failed, at most [`LOCATIONS_MAX`].
     #[serde(default)]
     pub failing_locations: Vec<String>,
-    /// Names of the locations whose newest check did not fail, [`LOCATIONS_MAX`] at most.
+    /// Names of the locations whose newest check did not fail, at most [`LOCATIONS_MAX`].
     #[serde(default)]
     pub other_locations: Vec<String>,
 }
 
 impl LastFailure {
-    /// The evidence in these checks of one service, newest first; `None` when none of them failed. `name_of` returns
-    /// the name of a location by its code, and `None` for codes that are not a location, such as that of pings.
-    ///
-    /// A location fails if its newest check does. Should none fail at the moment, because the service goes up and
-    /// down, the newest failure counts, and its location.
+    /// The evidence in these checks of one service, newest first; `None` if none of them failed. `name_of` returns the name
+    /// of a location by its code, and `None` for codes that are not a location, such as the code of heartbeat pings.  A
+    /// location is failing if its newest check failed. If no location is failing at the moment, because the service goes up
+    /// and down, the newest failed check is used, and its location is named as failing.
     #[must_use]
     pub fn from_checks(checks: &[StoredCheck], name_of: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let mut newest: Vec<&StoredCheck> = Vec::new();
@@ -91,7 +89,7 @@ impl LastFailure {
         })
     }
 
-    /// The error in words: its code, its text, and the HTTP status where there is one.
+    /// The error as text: its code, its message, and the HTTP status if there is one.
     #[must_use]
     pub fn error(&self) -> String {
         let status = self.status_code.map(|status| format!("HTTP {status}"));
@@ -100,7 +98,7 @@ impl LastFailure {
     }
 }
 
-/// A time as messages write it: the time of the day where `now` is on the same day, with the date otherwise, in UTC.
+/// A time as messages show it, in UTC: only the time of day if `now` is on the same day, otherwise with the date.
 #[must_use]
 pub fn moment(ms: i64, now_ms: i64) -> String {
     let (text, now) = (Timestamp::from_ms(ms).to_string(), Timestamp::from_ms(now_ms).to_string());
@@ -108,14 +106,14 @@ pub fn moment(ms: i64, now_ms: i64) -> String {
     if now.starts_with(date) { format!("{time} UTC") } else { format!("{date} {time} UTC") }
 }
 
-/// Whole seconds from the first to the second time; 0 when the second is earlier.
+/// Whole seconds from `from_ms` to `to_ms`; 0 if `to_ms` is earlier.
 #[must_use]
 pub const fn seconds_between(from_ms: i64, to_ms: i64) -> i64 {
     let ms = to_ms.saturating_sub(from_ms);
     if ms < 0 { 0 } else { ms / 1_000 }
 }
 
-/// A duration as a text: its two largest units.
+/// A duration as text, in its two largest units.
 #[must_use]
 pub fn duration(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -134,7 +132,7 @@ mod tests {
     use super::*;
     use crate::model::check::{CheckFailure, ErrorCode, Measurement, PhaseTimings};
 
-    /// A check of a location at a time: `None` is up, otherwise the code of the failure.
+    /// A check of a location: `None` is up, otherwise the error code.
     fn check(at: i64, probe: &str, failed: Option<ErrorCode>) -> StoredCheck {
         let status = if failed.is_some() { CheckStatus::Down } else { CheckStatus::Up };
         let measurement = Measurement {
@@ -151,7 +149,7 @@ mod tests {
     const REFUSED: Option<ErrorCode> = Some(ErrorCode::ConnectRefused);
     const TIMEOUT: Option<ErrorCode> = Some(ErrorCode::ConnectTimeout);
 
-    /// Checks as (time, location, failure), and the expected time, code, failing and other locations.
+    /// Cases: checks as (time, location, error); the expected time, code, failing locations and other locations.
     #[rstest]
     #[case::nothing(&[], None)]
     #[case::all_is_well(&[(1, "oslo", None)], None)]

@@ -4,21 +4,21 @@ use std::fmt;
 
 use crate::model::service::ServiceKey;
 
-/// The number of partitions. It is part of messages on the bus, and never changes.
+/// The number of partitions. Messages on the bus depend on it, so it never changes.
 pub const PARTITIONS: u8 = 64;
 
-/// One partition of the services: those whose key has this remainder.
+/// A partition of the services: all services whose key has this number as the remainder modulo `PARTITIONS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Partition(u8);
 
 impl Partition {
-    /// The partition of a service. Keys are assigned in sequence, so all partitions are equally large.
+    /// The partition of a service. Service keys are assigned in sequence, so all partitions are about equally large.
     #[must_use]
     pub fn of(service: ServiceKey) -> Self {
         Self(u8::try_from(service.rem_euclid(i64::from(PARTITIONS))).unwrap_or(0))
     }
 
-    /// The partition with this number; `None` = there is none.
+    /// The partition with this number; `None` if the number is not below `PARTITIONS`.
     #[must_use]
     pub fn new(number: u8) -> Option<Self> {
         (number < PARTITIONS).then_some(Self(number))
@@ -42,35 +42,35 @@ impl fmt::Display for Partition {
     }
 }
 
-/// A set of partitions, one bit each.
+/// A set of partitions, stored as one bit each.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct PartitionSet(u64);
 
 impl PartitionSet {
     /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Every partition.
+    /// The set of all partitions.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// True if the partition is one of these.
+    /// Returns true if the set contains the partition.
     #[must_use]
     pub const fn contains(self, partition: Partition) -> bool {
         self.0 >> partition.0 & 1 == 1
     }
 
-    /// The number of partitions in it.
+    /// The number of partitions in the set.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// True if there is none in it.
+    /// Returns true if the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the union of both sets.
+    /// Returns the partitions that are in either set.
     #[must_use]
     pub const fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
@@ -82,7 +82,7 @@ impl PartitionSet {
         Self(self.0 & !others.0)
     }
 
-    /// Those of these that are among the others as well.
+    /// Returns the partitions that are in both sets.
     #[must_use]
     pub const fn common(self, others: Self) -> Self {
         Self(self.0 & others.0)

@@ -1,7 +1,7 @@
-//! Passwords of status pages: kept only as a salted Argon2id hash with its parameters.
+//! Passwords of status pages, stored only as a salted Argon2id hash with its parameters.
 //!
-//! Hashing takes tens of milliseconds and about 19 MiB on purpose; callers run it beside their event loop and bound how
-//! many run at once.
+//! Hashing takes tens of milliseconds and about 19 MiB on purpose. Callers run it outside of their event loop and limit how
+//! many hashes are computed at once.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 #[error("a password could not be hashed")]
 pub struct PasswordHashError;
 
-/// A password in clear; its debug output is redacted.
+/// A password in clear text; its debug output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -27,23 +27,23 @@ impl std::fmt::Debug for Password {
 }
 
 impl Password {
-    /// A password as it was typed.
+    /// Wraps a password as a person typed it.
     #[must_use]
     pub const fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The hash to keep, with a new salt.
+    /// Computes the hash to be stored, with a new salt.
     ///
     /// # Errors
     ///
-    /// When the system has no randomness, or the text is too long.
+    /// If the system provides no randomness, or the text is too long.
     pub fn hash(&self) -> Result<String, PasswordHashError> {
         let hash = Argon2::default().hash_password(self.0.as_bytes()).map_err(|_| PasswordHashError)?;
         Ok(hash.to_string())
     }
 
-    /// Returns true if this is the password behind a kept hash.
+    /// Returns true if this password belongs to the stored hash.
     #[must_use]
     pub fn fits(&self, stored_hash: &str) -> bool {
         let Ok(hash) = PasswordHash::new(stored_hash) else { return false };

@@ -1,4 +1,4 @@
-//! The limits of each plan: the table of contract 3.1 with the operator's deviations from it.
+//! The limits of each plan: the table of contract 3.1 with the changes of the operator.
 
 use crate::config::sources::ConfigError;
 use crate::config::{PlanSettings, PlanValue};
@@ -11,10 +11,10 @@ pub struct PlanTable {
 }
 
 impl PlanTable {
-    /// The table of contract 3.1 with the settings of `[plans.*]`.
+    /// The table of contract 3.1 with the changes in the settings `[plans.*]`.
     ///
     /// # Errors
-    /// A plan, key or value that does not exist.
+    /// For an unknown plan or key, and for a value that is not allowed.
     pub fn new(deviations: &PlanSettings) -> Result<Self, ConfigError> {
         let mut plans: Vec<(Plan, PlanLimits)> =
             Plan::ALL.into_iter().map(|plan| (plan, plan.default_limits())).collect();

@@ -1,8 +1,8 @@
-//! The quorum of a service: how many of the votes that count make a verdict.
+//! The quorum of a service: how many votes of locations decide its verdict.
 //!
-//! Of n votes, d of them down and g degraded, each quorum needs k of them: `any` one, `all` each, a number the
-//! smaller of it and n; `down` if d >= k, else `degraded` if d+g >= k. `majority` is the default, and the rule of
-//! contract 4.3.7: `down` if 2d > n, else `degraded` if 2(d+g) >= n and d+g > 0. Without votes the verdict is
+//! Of n votes, d are down and g degraded. A quorum needs k of them: `any` 1, `all` n, a number the smaller of that number
+//! and n. The verdict is `down` if d >= k, else `degraded` if d+g >= k, else `up`. The default, `majority`, is the rule of
+//! contract 4.3.7: `down` if 2d > n, else `degraded` if 2(d+g) >= n and d+g > 0, else `up`. Without votes the verdict is
 //! unknown.
 
 use std::fmt;
@@ -12,10 +12,10 @@ use std::str::FromStr;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::Verdict;
 
-/// Range of a quorum by number; if fewer locations vote, all are needed.
+/// Permitted numbers of locations in a quorum by number; if fewer locations vote, all of these are needed.
 pub const LOCATIONS: RangeInclusive<u8> = 1..=50;
 
-/// The number of votes that decides.
+/// The number of votes needed for the verdict `down` or `degraded`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Quorum {
     /// One vote is enough.
@@ -30,10 +30,10 @@ pub enum Quorum {
 }
 
 impl Quorum {
-    /// The words of those that are no number.
+    /// The words of the quorums that are not numbers.
     pub const WORDS: &[&str] = &["any", "majority", "all"];
 
-    /// Returns the verdict of these votes, in any order.
+    /// Returns the verdict of these votes. Their order does not matter.
     #[must_use]
     pub fn judge(self, votes: impl IntoIterator<Item = CheckStatus>) -> Verdict {
         let (mut all, mut down, mut degraded) = (0_u32, 0_u32, 0_u32);
@@ -82,7 +82,7 @@ impl fmt::Display for Quorum {
     }
 }
 
-/// The text names no quorum.
+/// The text is not a quorum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a quorum; use any, majority, all, or a number from 1 to 50")]
 pub struct UnknownQuorum(String);
@@ -120,7 +120,7 @@ mod tests {
             .collect()
     }
 
-    /// The verdicts of `any`, `majority`, 2, 3 and `all`: the first letter of each, `x` for unknown.
+    /// Cases: votes; the verdicts by `any`, `majority`, 2, 3 and `all`, each as its first letter, `x` for unknown.
     #[rstest]
     #[case("", "xxxxx")]
     #[case("u", "uuuuu")]
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(quorums.map(letter).iter().collect::<String>(), expected);
     }
 
-    /// Contract 4.3.7, the default verdict rule.
+    /// Contract 4.3.7, the default quorum.
     #[rstest]
     #[case("", Verdict::Unknown)]
     #[case("u", Verdict::Up)]

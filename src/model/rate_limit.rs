@@ -1,20 +1,20 @@
-//! The verdict of a rate limit on one request (contract 1.9).
+//! The decision of the rate limit about one request (contract 1.9).
 
 use crate::clock::Timestamp;
 
-/// Length of a window in milliseconds.
+/// Length of a rate limit window in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
 
-/// The answer of the limiter to one request.
+/// The decision of the rate limit about one request, with the figures for the response headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitDecision {
-    /// Requests that a window permits.
+    /// Number of requests that a window permits.
     pub limit: u32,
-    /// Requests left in this window.
+    /// Number of requests that are left in this window.
     pub remaining: u32,
     /// The time at which the window ends.
     pub ends_at: Timestamp,
-    /// True if the request may pass.
+    /// True if the request is permitted.
     pub passes: bool,
 }
 
@@ -26,7 +26,7 @@ impl RateLimitDecision {
         u64::try_from(left_ms).unwrap_or_default().div_ceil(1_000)
     }
 
-    /// Unix seconds at which the window has ended.
+    /// Unix time in seconds, rounded up, at which the window ends.
     #[must_use]
     pub const fn reset_seconds(&self) -> i64 {
         (self.ends_at.ms() + 999).div_euclid(1_000)

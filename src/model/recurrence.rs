@@ -1,8 +1,7 @@
-//! Windows that recur: a rule, a time zone, and the first window, in wall time.
+//! Recurring windows: a rule, a time zone, and the first window in wall time.
 //!
-//! Both ends of a window are wall times: from 02:00 to 04:00 stays so on both sides of a change to daylight saving
-//! time, and lasts an hour less or more in the night of the change. Rules are in `rule`, the conversion of wall times
-//! in `zone`.
+//! Both ends of a window are wall times. A window from 02:00 to 04:00 keeps these times after a change of the clocks, and
+//! is an hour longer or shorter in the night of the change. Rules are in `rule`, the conversion of wall times in `zone`.
 
 pub mod rule;
 pub mod zone;
@@ -17,25 +16,25 @@ use crate::model::recurrence::zone::IanaZone;
 pub const CROWD_MAX: usize = 100;
 /// The period in which at most [`CROWD_MAX`] windows start, in milliseconds.
 pub const CROWD_MS: i64 = 30 * DAY_MS;
-/// The time after the first window for which a rule is judged.
+/// How far after the first window a rule is checked, in milliseconds: three years.
 const JUDGED_MS: i64 = 3 * 366 * DAY_MS;
-/// Occurrences of a rule, counted from its first one: 80 years of the densest rule.
+/// Maximum number of occurrences that are computed, from the first one on: 80 years of the densest rule.
 const OCCURRENCES_MAX: usize = 100_000;
-/// The year with which every rule ends, as the times of the API do.
+/// The year in which all rules end; the API accepts no later times either.
 const YEAR_END: i32 = 2200;
 
-/// A window that comes again.
+/// A window that recurs by a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recurrence {
-    /// The rule that names the starts.
+    /// The rule that gives the starts of the windows.
     pub rule: RecurrenceRule,
-    /// The zone of its clocks.
+    /// The zone in which the wall times are read.
     pub zone: IanaZone,
     first: NaiveDateTime,
     length: TimeDelta,
 }
 
-/// A window of a series. Its start is its name.
+/// A window of a recurrence, identified by its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     /// Planned start.
@@ -44,51 +43,51 @@ pub struct Occurrence {
     pub end: Timestamp,
 }
 
-/// A window as clocks show it.
+/// The first window in wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WallWindow {
-    /// Its start, in milliseconds as if the clock showed UTC.
+    /// Wall time of its start, in milliseconds as if the clock showed UTC.
     pub first_ms: i64,
     /// The difference between the wall times at its end and at its start, in milliseconds.
     pub length_ms: i64,
 }
 
-/// The reason for which a rule does not fit its window.
+/// The reason why a rule does not fit its first window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecurrenceProblem {
-    /// The window does not end later than it starts, in wall time.
+    /// The window does not end later than it starts, by the clocks of the zone.
     #[error("This time must be later than scheduled_start, also on the clocks of the time zone.")]
     Backwards,
     /// The rule cannot be used from this start.
     #[error(transparent)]
     Rule(#[from] RuleProblem),
-    /// The rule names no time at all from this start.
+    /// The rule has no occurrence from this start on.
     #[error("This rule never occurs.")]
     Never,
-    /// The window of the client is not the first one.
+    /// The given window is not the first occurrence of the rule.
     #[error("The first occurrence of the rule is {0}; begin there.")]
     NotFirst(Timestamp),
-    /// Clocks show the end twice, and it is the second time.
+    /// The end is a time that clocks show twice, and the second one was given.
     #[error("Clocks of the time zone show this time twice; a window ends the first time, at {0}.")]
     Twice(Timestamp),
     /// Windows of the rule overlap.
     #[error("A window would begin before the one before it has ended.")]
     Overlap,
-    /// The rule names too many windows.
+    /// Too many windows start within 30 days.
     #[error("At most {CROWD_MAX} windows may begin within 30 days.")]
     Crowd,
-    /// All windows are over.
+    /// All windows of the rule have ended.
     #[error("This rule has no future occurrence.")]
     Over,
 }
 
 impl Recurrence {
-    /// The recurrence of this window. A wall time that occurs twice means the first one, so a window that starts or
-    /// ends at the second cannot be the first of a series.
+    /// The recurrence whose first window is `window`. A wall time that clocks show twice is read as the first one, so a
+    /// window that starts or ends at the second one is refused.
     ///
     /// # Errors
-    /// [`RecurrenceProblem::Backwards`], [`RecurrenceProblem::NotFirst`], [`RecurrenceProblem::Twice`]; whether the
-    /// rule fits is decided by [`Recurrence::judge`].
+    /// [`RecurrenceProblem::Backwards`], [`RecurrenceProblem::NotFirst`], [`RecurrenceProblem::Twice`]. Whether the rule
+    /// fits the window is checked by [`Recurrence::judge`].
     pub fn new(rule: RecurrenceRule, zone: IanaZone, window: Occurrence) -> Result<Self, RecurrenceProblem> {
         let walls = zone.wall(window.start).zip(zone.wall(window.end));
         let (first, last) = walls.ok_or(RecurrenceProblem::Backwards)?;
@@ -104,7 +103,7 @@ impl Recurrence {
         if meant.end == window.end { Ok(recurrence) } else { Err(RecurrenceProblem::Twice(meant.end)) }
     }
 
-    /// The recurrence with these [`Recurrence::parts`].
+    /// Restores a recurrence from the result of [`Recurrence::parts`].
     ///
     /// # Errors
     /// [`RecurrenceProblem::Backwards`].
@@ -117,8 +116,8 @@ impl Recurrence {
         Ok(Self { rule, zone, first: first.naive_utc(), length })
     }
 
-    /// The first window in wall time. The instants of [`Recurrence::window`] are not equivalent: clocks may leave out
-    /// the time at which it should start or end.
+    /// The first window in wall time, to be stored. The instants of [`Recurrence::window`] would not do, because clocks may
+    /// skip the time at which it should start or end.
     #[must_use]
     pub fn parts(&self) -> WallWindow {
         let first_ms = self.first.and_utc().timestamp_millis();
@@ -131,7 +130,8 @@ impl Recurrence {
         window(self.zone, self.first, self.length)
     }
 
-    /// The same windows by another rule and by clocks of another zone: from the first time on that the rule names.
+    /// Windows of the same length and wall time by another rule and in another zone, from the first time of the new rule
+    /// on.
     ///
     /// # Errors
     /// [`RecurrenceProblem::Never`], [`RecurrenceProblem::Rule`].
@@ -140,7 +140,7 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// Windows of the same length by another rule and in another zone, starting at this instant.
+    /// Windows of the same length by another rule and in another zone. The first one starts at `start`.
     ///
     /// # Errors
     ///
@@ -160,8 +160,8 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// Checks that the first window is one of the rule, that some window is not over, and that windows are neither
-    /// too many nor overlap. The rule is checked for three years.
+    /// Checks for three years that the first window is an occurrence of the rule, and that windows neither overlap nor are
+    /// too many. Also checks that at least one window has not ended.
     pub fn judge(&self, now: Timestamp) -> Result<(), RecurrenceProblem> {
         let named = self.window();
         let mut judged: Vec<Occurrence> = Vec::new();
@@ -187,7 +187,7 @@ impl Recurrence {
         if self.upcoming(now).next().is_none() { Err(RecurrenceProblem::Over) } else { Ok(()) }
     }
 
-    /// The windows that are not over at `now`, in order: also the one that runs.
+    /// The windows that end after `now`, in order, including the one that is running.
     pub fn upcoming(&self, now: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
         let all = self.checked().ok().into_iter().flatten();
         all.skip_while(move |occurrence| occurrence.end <= now)
@@ -199,7 +199,8 @@ impl Recurrence {
         self.zone.wall(start).map(|wall| wall.date())
     }
 
-    /// Two wall times may be one instant, when a clock was set ahead over the first of them: that is one window.
+    /// The windows of the rule, in order. Two wall times can be the same instant if clocks skip the first one: that is one
+    /// window.
     fn checked(&self) -> Result<impl Iterator<Item = Occurrence> + use<>, RuleProblem> {
         let (zone, length) = (self.zone, self.length);
         let walls = self.rule.walls(self.first, zone)?;
@@ -214,8 +215,8 @@ impl Recurrence {
     }
 }
 
-/// The window that starts at this wall time. An end that a change of the clocks moves before the start comes after
-/// the window's length instead.
+/// The window that starts at this wall time. If a change of the clocks would move the end before the start, the window has
+/// its usual length in elapsed time instead.
 fn window(zone: IanaZone, wall: NaiveDateTime, length: TimeDelta) -> Occurrence {
     let start = zone.instant(wall);
     let end = wall.checked_add_signed(length).map(|end| zone.instant(end)).filter(|end| *end > start);

@@ -1,9 +1,9 @@
-//! The lengths of time for which checks are summed up, and how they nest in a rollup. The contents of rollups are in
-//! `stats`, their storage in `store`.
+//! The lengths of time over which checks are summed up, and how rollups nest them. The contents of rollups are in `stats`,
+//! their storage in `store`.
 
 use crate::clock::{DAY_MS, Timestamp};
 
-/// A length of time. Each starts at multiples of its length since 1970-01-01T00:00:00Z.
+/// A length of time over which checks are summed up. Spans start at multiples of their length since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RollupLevel {
     /// 60 seconds.
@@ -14,14 +14,14 @@ pub enum RollupLevel {
     QuarterHour,
     /// 60 minutes.
     Hour,
-    /// 6 hours: a quarter of a day.
+    /// 6 hours, a quarter of a day.
     Quarter,
     /// A UTC calendar day.
     Day,
 }
 
 impl RollupLevel {
-    /// Its length in milliseconds.
+    /// Length in milliseconds.
     #[must_use]
     pub const fn ms(self) -> i64 {
         match self {
@@ -34,13 +34,13 @@ impl RollupLevel {
         }
     }
 
-    /// Start of the span of this length that holds `moment`.
+    /// Start of the span of this length that contains `moment`.
     #[must_use]
     pub const fn start_of(self, moment: Timestamp) -> Timestamp {
         Timestamp::from_ms(moment.ms().div_euclid(self.ms()).saturating_mul(self.ms()))
     }
 
-    /// From this level as the root of a rollup down to its leaves.
+    /// The levels of a rollup from this level, its root, down to its leaves.
     #[must_use]
     pub const fn path(self) -> &'static [Self] {
         match self {
@@ -53,7 +53,7 @@ impl RollupLevel {
         }
     }
 
-    /// The length of the leaves of a rollup that has this level as its root.
+    /// The length of the leaves of a rollup with this level as its root.
     #[must_use]
     pub fn leaf(self) -> Self {
         self.path().last().copied().unwrap_or(self)

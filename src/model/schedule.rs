@@ -1,8 +1,8 @@
-//! The times at which a location checks a service: phase + k × interval on the wall clock.
+//! The times at which a location checks a service: phase + k × interval in Unix time, for whole numbers k.
 //!
-//! The phase comes from a hash of the service's id, so load is spread evenly, nothing drifts, and a restart or a change
-//! of owner keeps the rhythm. The locations of one service are staggered inside the interval, so that L locations
-//! notice an outage L times sooner.
+//! The phase comes from a hash of the service's id. So load is spread evenly, nothing drifts, and a restart or a change of
+//! the responsible node keeps the times. The locations of one service are spread over the interval, so that L locations
+//! notice an outage up to L times sooner.
 
 use crate::clock::Timestamp;
 
@@ -24,7 +24,7 @@ impl CheckSchedule {
         Self { interval_ms, phase_ms: i64::try_from(phase).unwrap_or_default() }
     }
 
-    /// The first due time of all, in milliseconds from 0 to the interval.
+    /// The phase in milliseconds, from 0 to below the interval.
     #[must_use]
     pub const fn phase_ms(&self) -> i64 {
         self.phase_ms
@@ -50,8 +50,8 @@ impl CheckSchedule {
         u64::try_from(span_ms / self.interval_ms).unwrap_or(0)
     }
 
-    /// Returns the number of due times that a check at `checked_at` kept from being met until `now`. A check between
-    /// two due times, such as the first one, counts for the due time that comes while it is running.
+    /// Returns the number of due times up to `now` that passed without a check since the one at `checked_at`. If
+    /// `checked_at` is between two due times, as for the first check, that check also counts for the next due time.
     #[must_use]
     pub fn missed_by(&self, checked_at: Timestamp, now: Timestamp) -> u64 {
         let passed = self.runs_between(checked_at, now);

@@ -1,8 +1,8 @@
-//! Secrets: sealed at rest, redacted in every debug output.
+//! Secrets: sealed in the database, redacted in all debug output.
 //!
-//! XChaCha20-Poly1305 with a random nonce; the associated data names organisation, table, row and field, so
-//! that a sealed text copied to another place does not open. The API never opens a secret: it copies the
-//! sealed text or shows the placeholder. Only the engine's definitions hold them in clear.
+//! Secrets are sealed with XChaCha20-Poly1305 and a random nonce. The associated data names organisation, table, row and
+//! field, so a sealed text that is copied elsewhere does not open. The API never opens a secret; it copies the sealed text
+//! or shows a placeholder. Only the definitions in the engine hold secrets in clear text.
 
 use std::fmt;
 
@@ -14,14 +14,14 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
 
-/// Bytes of a key.
+/// Length of a key in bytes.
 pub const KEY_LENGTH: usize = 32;
-/// Bytes of a signature.
+/// Length of a signature in bytes.
 pub const SIGNATURE_LENGTH: usize = 16;
 const NONCE_LENGTH: usize = 24;
 const SIGNING: &str = "watchkeeper signing key";
 
-/// The place of a stored secret; a sealed text opens only there.
+/// The field that stores a secret. A sealed text opens only for the same field.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretPlace<'a> {
     /// Id of the organisation.
@@ -30,7 +30,7 @@ pub struct SecretPlace<'a> {
     pub table: &'a str,
     /// Id of the row.
     pub row: &'a str,
-    /// Path of the field, lower case.
+    /// Path of the field, in lower case.
     pub field: &'a str,
 }
 
@@ -40,12 +40,12 @@ impl SecretPlace<'_> {
     }
 }
 
-/// The text does not open: wrong key, wrong place, or altered.
+/// The sealed text does not open: the key or the field is wrong, or the text was altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a stored secret cannot be opened with this key")]
 pub struct UnsealError;
 
-/// Seals and opens secrets with the installation's key, and signs values that clients return.
+/// Seals and opens secrets with the key of the installation, and signs values that clients send back.
 #[derive(Clone)]
 pub struct SecretSealer {
     cipher: XChaCha20Poly1305,
@@ -60,10 +60,10 @@ impl SecretSealer {
         Self { cipher: XChaCha20Poly1305::new(key.into()), signing: mac(&derived) }
     }
 
-    /// Seals `plain` for its place: base64 of nonce and ciphertext.
+    /// Seals `plain` for a field. Returns base64 of nonce and ciphertext.
     ///
     /// # Panics
-    /// When the operating system has no randomness.
+    /// If the operating system provides no randomness.
     #[must_use]
     pub fn seal(&self, place: SecretPlace<'_>, plain: &str) -> String {
         let mut nonce = [0; NONCE_LENGTH];
@@ -76,14 +76,14 @@ impl SecretSealer {
         BASE64.encode([nonce.as_slice(), &sealed].concat())
     }
 
-    /// The signature of a message for one purpose: HMAC-SHA256 with a key of its own, cut to 128 bits.
+    /// The signature of a message for one purpose: HMAC-SHA256 with a key derived for signing, cut to 128 bits.
     #[must_use]
     pub fn sign(&self, purpose: &str, message: &[u8]) -> [u8; SIGNATURE_LENGTH] {
         let signature = self.signing_of(purpose, message).finalize().into_bytes();
         std::array::from_fn(|place| signature[place])
     }
 
-    /// Returns true if a signature is that of the message, compared in constant time.
+    /// Returns true if the signature belongs to this message and purpose. Compares in constant time.
     #[must_use]
     pub fn is_signed(&self, purpose: &str, message: &[u8], signature: &[u8]) -> bool {
         let signing = self.signing_of(purpose, message);
@@ -94,10 +94,10 @@ impl SecretSealer {
         self.signing.clone().chain_update(purpose).chain_update([0]).chain_update(message)
     }
 
-    /// Opens a text sealed for this place.
+    /// Opens a text that was sealed for this field.
     ///
     /// # Errors
-    /// [`UnsealError`] when key, place or text are not those of the sealing.
+    /// [`UnsealError`] if the key or the field differs from that of the sealing, or the text was altered.
     pub fn open(&self, place: SecretPlace<'_>, sealed: &str) -> Result<String, UnsealError> {
         let bytes = BASE64.decode(sealed).map_err(|_| UnsealError)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(UnsealError)?;
@@ -117,8 +117,7 @@ impl fmt::Debug for SecretSealer {
     }
 }
 
-/// A secret in clear, as checks send it. Its debug output is redacted, and its memory is overwritten when it is
-/// dropped.
+/// A secret in clear text, as checks send it. Debug output is redacted, and memory is overwritten on drop.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
@@ -129,7 +128,7 @@ impl Secret {
         Self(SecretString::new(clear.into()))
     }
 
-    /// The clear text, to be sent and never to be shown.
+    /// The clear text, for sending only; never show it.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose_secret()

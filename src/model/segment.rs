@@ -1,46 +1,45 @@
-//! The rules of segments, the units of retention: which results are stored together, and when they have been kept
-//! long enough.
+//! The rules of segments, the units of retention: which results are stored together, and when a segment may be deleted.
 //!
-//! A segment holds the checks of some span of time whose services keep their history equally long. Its location is
-//! decided by the store.
+//! A segment holds the checks of a time span for services with the same retention class. Where a segment is stored is
+//! decided by `store`.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::rollup;
 
-/// The retention classes, in days: a retention in between is rounded up to the next class.
+/// The retention classes in days. A retention between two classes is rounded up.
 const RETENTION_CLASSES: [u32; 6] = [1, 7, 30, 90, 365, 3_650];
 
-/// The stage of merging that the blocks of a segment have reached.
+/// How far the blocks of a segment have been merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(i16)]
 pub enum SegmentLevel {
-    /// One day, in blocks as they were sealed; rollups of hours and their minutes.
+    /// One day, in blocks as they were sealed, with rollups of hours and their minutes.
     Day = 1,
-    /// A longer period, in large blocks; rollups of days and their hours.
+    /// A longer period, in large blocks, with rollups of days and their hours.
     Period = 2,
 }
 
-/// A retention class: one of a few, so that segments are few.
+/// A retention class. There are few, so that there are few segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RetentionClass {
     days: u32,
 }
 
-/// The purpose of a segment: no two visible segments have the same.
+/// The checks that a segment is for. Two visible segments never have the same scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SegmentScope {
-    /// The stage of merging.
+    /// How far the blocks have been merged.
     pub level: SegmentLevel,
-    /// The retention class of its checks.
+    /// The retention class of the checks.
     pub retention: RetentionClass,
-    /// Start of its time, inclusive.
+    /// Start of the time span, inclusive.
     pub from: Timestamp,
-    /// End of its time, exclusive.
+    /// End of the time span, exclusive.
     pub to: Timestamp,
 }
 
 impl SegmentLevel {
-    /// The level of the rollups in such a segment.
+    /// The level of the rollups in a segment of this level.
     #[must_use]
     pub const fn rollups(self) -> rollup::RollupLevel {
         match self {
@@ -51,20 +50,20 @@ impl SegmentLevel {
 }
 
 impl RetentionClass {
-    /// The class that keeps checks at least `days` days.
+    /// The shortest class that keeps checks for at least `days` days, or the longest class there is.
     #[must_use]
     pub fn of_days(days: u32) -> Self {
         let longest = RETENTION_CLASSES[RETENTION_CLASSES.len() - 1];
         Self { days: RETENTION_CLASSES.into_iter().find(|class| *class >= days).unwrap_or(longest) }
     }
 
-    /// The days that checks of this class are kept.
+    /// Number of days for which checks of this class are kept.
     #[must_use]
     pub const fn days(self) -> u32 {
         self.days
     }
 
-    /// Days in a period: about a twelfth of the retention, so that little is kept longer than it must, in few segments.
+    /// Length of a period in days: about a twelfth of the retention, a compromise between few segments and early deletion.
     const fn period_days(self) -> i64 {
         match self.days {
             0..=7 => 1,
@@ -76,7 +75,7 @@ impl RetentionClass {
 }
 
 impl SegmentScope {
-    /// The segment in which a check of this moment is kept.
+    /// The scope of the segment that stores a check of this moment.
     #[must_use]
     pub const fn of(level: SegmentLevel, retention: RetentionClass, moment: Timestamp) -> Self {
         let length_ms = DAY_MS
@@ -88,7 +87,7 @@ impl SegmentScope {
         Self { level, retention, from, to: from.plus_ms(length_ms) }
     }
 
-    /// The moment at which everything in it has been kept long enough.
+    /// The moment from which all checks in the segment are past their retention.
     #[must_use]
     pub const fn ends_at(&self) -> Timestamp {
         self.to.plus_ms(self.retention.days as i64 * DAY_MS)

@@ -11,65 +11,64 @@ use crate::model::status_rules::StatusRules;
 use crate::model::verdict::Verdict;
 use crate::model::word_enum::words;
 
-/// Permitted number of characters of a name.
+/// Permitted number of characters of the name of a service.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Permitted number of characters of the reason of a stated status.
+/// Permitted number of characters of the reason of a status override.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
-/// Maximum number of bytes of settings as they are stored (contract 7 no. 45). Messages to remote locations have room
-/// for them.
+/// Maximum size of stored settings in bytes (contract 7 no. 45), so that they fit into messages to remote locations.
 pub const SETTINGS_MAX_BYTES: usize = 256 * 1_024;
 
-/// Database key of a service: small, never reused, the key of all measurements.
+/// Database key of a service. Small and never reused; measurements are stored under this key.
 pub type ServiceKey = i64;
 
 /// A service as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// Key of the row; measurements are stored under it.
+    /// Key of the row, under which measurements are stored.
     pub key: ServiceKey,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the service.
     pub organisation: i64,
-    /// 1..255 characters, need not be unique.
+    /// Name, 1..255 characters; need not be unique.
     pub name: String,
-    /// Never changes after creation.
+    /// Type of the checks; never changes after creation.
     pub check_type: CheckType,
-    /// As the client wrote it; `None` only for manual services.
+    /// The target as the client wrote it; `None` only for manual services.
     pub target: Option<String>,
-    /// `None` while the service is not configured, and for manual services.
+    /// The check settings; `None` for manual services, and until the service is configured.
     pub settings: Option<ServiceSettings>,
-    /// Time of the first settings.
+    /// The time at which settings were first stored; `None` before that.
     pub configured_at: Option<Timestamp>,
-    /// Set exactly while the service is paused.
+    /// The pause; `None` while the service is not paused.
     pub pause: Option<ServicePause>,
-    /// The status that a person states for the service, against the measurements.
+    /// The status that a person has set instead of the measured one, if any.
     pub status_override: Option<StatusOverride>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client; checks do not change it.
     pub updated_at: Timestamp,
-    /// Grows with every write: results of an older revision are dropped.
+    /// Number that rises with every write. Results of checks for an older revision are dropped.
     pub revision: i64,
-    /// True if planned maintenance in progress excludes its time from uptime. Only maintenances change it.
+    /// True while planned maintenance excludes the time of the service from its uptime. Only maintenances change it.
     pub in_planned_maintenance: bool,
 }
 
 impl Service {
-    /// `is_configured` of contract 4.3.1.
+    /// Returns true if the service can be monitored: `is_configured` of contract 4.3.1.
     #[must_use]
     pub const fn is_configured(&self) -> bool {
         self.settings.is_some() || !self.check_type.is_probed()
     }
 
-    /// Returns the address by which the engine finds it.
+    /// Returns the id and the key by which the engine finds the service.
     #[must_use]
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
 
-    /// Returns the facts that decide its status beside measurements.
+    /// Returns the facts other than measurements that decide the status.
     #[must_use]
     pub fn status_facts(&self) -> StatusFacts {
         StatusFacts {
@@ -80,27 +79,27 @@ impl Service {
     }
 }
 
-/// Facts that decide the status of a service beside its measurements and planned work.
+/// Facts other than measurements and planned maintenance that decide the status of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusFacts {
     /// Type of the service's checks.
     pub check_type: CheckType,
-    /// True while it is paused.
+    /// True while the service is paused.
     pub is_paused: bool,
-    /// The status stated by a member.
+    /// The status of the override, if there is one.
     pub stated: Option<OverrideStatus>,
 }
 
-/// The two names under which the engine finds a service.
+/// The two identifiers by which the engine finds a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceAddress {
-    /// The id that clients see; it decides which partition the service is in.
+    /// The id that clients see. Its hash decides on which shard the service runs.
     pub id: Id,
     /// Key of the row.
     pub key: ServiceKey,
 }
 
-/// A service as other resources show it.
+/// A service as other resources refer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedService {
     /// Key of the row.
@@ -120,19 +119,18 @@ pub struct ServiceSettings {
     pub timeout_seconds: u8,
     /// Further attempts before a bad result counts, 0..5.
     pub retries: u8,
-    /// Codes of the locations in the order of the client; `None` = all.
+    /// Codes of the checking locations, in the order of the client; `None` = all locations.
     pub assigned_probes: Option<Vec<String>>,
-    /// Roles by location code in the order of the client; `None` = all `full`.
+    /// Roles by location code, in the order of the client; `None` = every role is `full`.
     pub probe_roles: Option<Vec<(String, ProbeRole)>>,
-    /// The type's own configuration with all defaults. Secret leaves hold sealed text (`model::secret`).
+    /// The configuration of the check type, with all defaults. Secret values are sealed (`model::secret`).
     pub config: Map<String, Value>,
-    /// The rules for its status (addition).
+    /// The rules by which the status is decided (an addition to the contract).
     pub rules: StatusRules,
 }
 
 impl ServiceSettings {
-    /// Returns the bytes of the parts whose size is up to the client, as they are stored: configuration, locations
-    /// and roles.
+    /// Returns the stored size, in bytes, of the parts whose size the client decides: configuration, locations and roles.
     #[must_use]
     pub fn stored_bytes(&self) -> usize {
         let config = serde_json::to_string(&self.config).map_or(0, |text| text.len());
@@ -142,7 +140,7 @@ impl ServiceSettings {
         config + codes.chain(roles).sum::<usize>()
     }
 
-    /// The role of a location; codes that are not mentioned are `full`.
+    /// The role of a location; `full` for codes that have no role.
     #[must_use]
     pub fn role_of(&self, code: &str) -> ProbeRole {
         let roles = self.probe_roles.iter().flatten();
@@ -151,51 +149,51 @@ impl ServiceSettings {
 }
 
 words! {
-    /// The role of a location, which decides how its results count.
+    /// The role of a location: what its results count for.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ProbeRole {
-        /// Verdict, uptime and response times.
+        /// Results count for the verdict, for uptime and for response times.
         Full = 0,
-        /// The verdict alone.
+        /// Results count for the verdict only.
         Reachability = 1,
     }
 }
 
 impl ProbeRole {
-    /// The number of it in the database and in facts.
+    /// The number that stands for the role in the database and in encoded facts.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The role with this number.
+    /// The role with this number; `None` for other numbers.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::from_repr(code)
     }
 }
 
-/// The pause of a service: its reason and its start.
+/// The pause of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServicePause {
-    /// The reason for the pause: the party that paused it.
+    /// Who paused the service.
     pub reason: PauseReason,
     /// Start of the pause.
     pub at: Timestamp,
 }
 
 words! {
-    /// The party that paused a service.
+    /// Who paused a service.
     pub enum PauseReason {
-        /// A client paused it through the API.
+        /// A client, through the API.
         Manual,
         /// The server, because the plan allows fewer services.
         PlanLimit,
     }
 }
 
-/// A statement of a person that masks the measured status (contract 4.3.10).
+/// A status that a person has set instead of the measured one (contract 4.3.10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusOverride {
     /// Status that is shown instead of the measured one.
@@ -204,12 +202,12 @@ pub struct StatusOverride {
     pub reason: String,
     /// The time at which it was set.
     pub at: Timestamp,
-    /// Name of the token or user that set it.
+    /// Name of the token or the user that set it.
     pub by: String,
 }
 
 words! {
-    /// The statuses that an override can claim.
+    /// The statuses that an override can set, and what they count as for uptime.
     pub enum OverrideStatus {
         /// Counts as up.
         Up,
@@ -223,27 +221,27 @@ words! {
 }
 
 words! {
-    /// `status` and `effective_status` of the API (contract 4.3.1, 4.3.7).
+    /// Values of `status` and `effective_status` in the API (contract 4.3.1, 4.3.7).
     pub enum ServiceStatus {
-        /// No status was measured or stated.
+        /// Not measured: no result counts.
         Unknown,
-        /// Measured or stated up.
+        /// Measured as up, or set by an override.
         Up,
-        /// Measured or stated down.
+        /// Measured as down, or set by an override.
         Down,
-        /// Measured or stated degraded.
+        /// Measured as degraded, or set by an override.
         Degraded,
-        /// Not checked at the moment.
+        /// The service is paused.
         Paused,
-        /// `effective_status` only: by planned work or an override.
+        /// `effective_status` only: planned maintenance, or set by an override.
         Maintenance,
-        /// `effective_status` only: a manual service without known trouble.
+        /// `effective_status` only: a manual service without an override.
         Operational,
     }
 }
 
 impl ServiceStatus {
-    /// The measured status: `paused` while paused, `unknown` for manual services, else the verdict.
+    /// The measured status: `paused` while the service is paused, otherwise the verdict. Manual services are `unknown`.
     #[must_use]
     pub const fn measured(facts: StatusFacts, verdict: Verdict) -> Self {
         match (facts.is_paused, verdict) {
@@ -255,7 +253,7 @@ impl ServiceStatus {
         }
     }
 
-    /// Returns the effective status: the first row of contract 4.3.7's table that applies.
+    /// Returns the effective status: the first row that applies in the table of contract 4.3.7.
     #[must_use]
     pub fn effective(facts: StatusFacts, verdict: Verdict, in_maintenance: bool) -> Self {
         match facts.stated {
@@ -310,7 +308,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.3.7, the table of `effective_status`; the first row that applies wins.
+    /// Contract 4.3.7, the table of `effective_status`: the first row that applies decides.
     #[rstest]
     #[case(CheckType::Http, Some(OverrideStatus::Up), true, true, Verdict::Down, "paused", "up")]
     #[case(CheckType::Http, None, true, true, Verdict::Up, "paused", "paused")]

@@ -1,7 +1,7 @@
-//! A service without its configuration: the part needed by decisions about many services, and by status pages.
+//! A service without its configuration. Enough for status pages, and for decisions about many services.
 //!
-//! The configuration of a service may be large. Code that works through many services reads outlines, so that its
-//! cost does not depend on the size of configurations.
+//! The configuration of a service may be large. Code that goes through many services reads outlines, so that its cost does
+//! not depend on the size of configurations.
 
 use crate::id::Id;
 use crate::model::check::CheckType;
@@ -14,19 +14,19 @@ pub struct ServiceOutline {
     pub key: ServiceKey,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the service.
     pub organisation: i64,
     /// Display name.
     pub name: String,
     /// Check type, which never changes.
     pub check_type: CheckType,
-    /// As the client wrote it; `None` only for manual services.
+    /// The target as the client wrote it; `None` only for manual services.
     pub target: Option<String>,
-    /// `None` while the service is not configured, and for manual services.
+    /// The settings; `None` for manual services, and until the service is configured.
     pub settings: Option<SettingsOutline>,
-    /// Set exactly while the service is paused.
+    /// The pause; `None` while the service is not paused.
     pub pause: Option<ServicePause>,
-    /// The status that a person states for the service.
+    /// The status that a person has set instead of the measured one, if any.
     pub status_override: Option<StatusOverride>,
 }
 
@@ -39,26 +39,26 @@ pub struct SettingsOutline {
     pub timeout_seconds: u8,
     /// Further attempts before a bad result counts, 0..5.
     pub retries: u8,
-    /// Codes of the locations in the order of the client; `None` = all.
+    /// Codes of the checking locations, in the order of the client; `None` = all locations.
     pub assigned_probes: Option<Vec<String>>,
-    /// Good results in a row that end an outage.
+    /// Number of good results in a row that end an outage.
     pub recovery_checks: u8,
 }
 
 impl ServiceOutline {
-    /// `is_configured` of contract 4.3.1.
+    /// Returns true if the service can be monitored: `is_configured` of contract 4.3.1.
     #[must_use]
     pub const fn is_configured(&self) -> bool {
         self.settings.is_some() || !self.check_type.is_probed()
     }
 
-    /// Returns the address by which the engine finds it.
+    /// Returns the id and the key by which the engine finds the service.
     #[must_use]
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
 
-    /// Returns the facts that decide its status beside measurements.
+    /// Returns the facts other than measurements that decide the status.
     #[must_use]
     pub fn status_facts(&self) -> StatusFacts {
         StatusFacts {

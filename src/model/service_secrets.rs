@@ -1,20 +1,20 @@
-//! The secrets in a service's configuration (contract 4.2.3, 4.3.5): which leaves are secret, and where each is
-//! sealed.
+//! The secrets in the configuration of a service (contract 4.2.3, 4.3.5): which values are secret, and to which field each
+//! sealed text is bound.
 //!
-//! Code that seals, opens or hides them uses this module, so that all of them agree on the leaves and their paths.
+//! Code that seals, opens or hides secrets uses this module, so that it agrees on the secret values and their paths.
 
 use serde_json::{Map, Value};
 
 use crate::id::Id;
 use crate::model::secret::SecretPlace;
 
-/// The blocks with secrets: every header is one, and so are some members of the credentials.
+/// The objects of a configuration that contain secrets: all headers, and some members of the credentials.
 const BLOCKS: [&str; 2] = [HEADERS, "auth"];
 const HEADERS: &str = "headers";
-/// The secret members of the credentials, of any type.
+/// The secret members of the credentials, for all types of credentials.
 const CREDENTIALS: [&str; 3] = ["password", "token", "value"];
 
-/// Visits every secret leaf of a configuration, with its path.
+/// Calls `visit` for every secret value of a configuration, with its path.
 ///
 /// # Errors
 ///
@@ -33,13 +33,13 @@ pub fn each_leaf<E>(
     Ok(())
 }
 
-/// Returns the path under which a leaf is sealed; header names have no case, so paths have none either.
+/// Returns the path under which a secret is sealed, in lower case, because names of headers are not case-sensitive.
 #[must_use]
 pub fn path_of(path: &str) -> String {
     path.to_ascii_lowercase()
 }
 
-/// Returns the place of the leaf at `path`, to which its sealed text is bound.
+/// Returns the field of the secret at `path`, to which its sealed text is bound.
 #[must_use]
 pub fn place_of<'a>(organisation: &'a Id, service: &'a Id, path: &'a str) -> SecretPlace<'a> {
     SecretPlace { organisation: organisation.as_str(), table: "service", row: service.as_str(), field: path }

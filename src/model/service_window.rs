@@ -1,23 +1,23 @@
-//! Spans in which members decided how the time of a service counts.
+//! Periods in which something other than measurements decides how the time of a service counts.
 
 use crate::clock::Timestamp;
 use crate::model::service::{OverrideStatus, ServiceKey};
 
-/// The kind of a window: the event during it.
+/// Why the time of a window counts differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowKind {
     /// The service was paused.
     Pause,
-    /// A member stated its status.
+    /// A person set the status.
     Override(OverrideStatus),
-    /// Planned maintenance that covers it was in progress. Several may be open at a time, one for each maintenance.
+    /// A planned maintenance of the service was in progress. Windows of several maintenances may overlap.
     Maintenance,
-    /// One of its dependencies was down: whether it works by itself cannot be known.
+    /// A dependency was down, so it cannot be known whether the service itself worked.
     Unreachable,
 }
 
 impl WindowKind {
-    /// The word that the database uses.
+    /// The word for the kind in the database.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl WindowKind {
     }
 }
 
-/// A window of a service.
+/// A period in which the time of a service counts differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceWindow {
     /// Database key of the service.
@@ -38,6 +38,6 @@ pub struct ServiceWindow {
     pub kind: WindowKind,
     /// Start, inclusive.
     pub from: Timestamp,
-    /// End, exclusive; `None` while it lasts.
+    /// End, exclusive; `None` while the window is open.
     pub to: Option<Timestamp>,
 }

@@ -1,56 +1,55 @@
-//! The rule by which a location detects that it cannot check: its attempts end for reasons of its own machine, and
-//! none is carried out.
+//! Detects that a location cannot check at all: its attempts fail for reasons of its own machine, and none is carried out.
 //!
-//! A location is blind when no attempt was carried out for a minute although at least two, a minute apart, were made;
-//! the reason of the last one is kept. It ends with the first attempt that is carried out. A single failed attempt of
-//! a service with a long interval therefore blinds no location. Reference targets (`model::impairment`) are not
-//! needed for it.
+//! A location is blind if no attempt was carried out for a minute, although at least two were made about a minute apart.
+//! The reason of the last one is reported. The first attempt that is carried out ends the blindness. So one failed attempt
+//! of a service with a long interval does not make a location blind. Reference targets (`model::impairment`) are not
+//! needed.
 //!
-//! Times are milliseconds of a steady clock since any moment.
+//! Times are milliseconds of a monotonic clock with any starting point.
 
 use crate::model::check::LocalFault;
 use crate::model::impairment::ImpairmentChange;
 
-/// Time in milliseconds without a completed attempt after which a location is blind.
+/// Time without an attempt that was carried out after which a location is blind, in milliseconds.
 pub const BLIND_AFTER_MS: u64 = 60_000;
-/// Tolerance in milliseconds for the time between the first and the last attempt: they start in time, but end sooner
-/// or later.
+/// Tolerance for the time between the first and the last failed attempt, in milliseconds. Attempts start on schedule, but
+/// may end sooner or later.
 const SLACK_MS: u64 = 10_000;
-/// Time in milliseconds without any attempt after which the state is unknown: no checks are requested.
+/// Time without any attempt after which blindness ends, in milliseconds: probably no checks are requested.
 const LAPSES_AFTER_MS: u64 = 300_000;
-/// The same as a multiple of the longest time between two attempts.
+/// The same limit as a multiple of the longest time between two failed attempts; the longer of the two limits applies.
 const LAPSES_AFTER_GAPS: u64 = 3;
 
 /// The recent attempts of one location.
 #[derive(Clone, Debug)]
 pub struct ShedAttempts {
-    /// Those that were not carried out since the last one that was.
+    /// The attempts that were not carried out since the last one that was; `None` without any.
     stretch: Option<ShedPeriod>,
     is_blind: bool,
-    /// Start of the last stretch for which the location was blind.
+    /// Start of the last period in which the location was blind.
     blind_since_ms: Option<u64>,
-    /// The time without a completed attempt after which the location is blind.
+    /// The time without an attempt that was carried out after which the location is blind, in milliseconds.
     patience_ms: u64,
-    /// Until then failing attempts belong to the same trouble as those before.
+    /// Attempts that fail up to this time belong to the same fault as the failed attempts before.
     same_trouble_until_ms: u64,
 }
 
-/// A time in which attempts were made and none was carried out.
+/// A period in which attempts were made and none was carried out.
 #[derive(Clone, Copy, Debug)]
 struct ShedPeriod {
     first_ms: u64,
     last_ms: u64,
-    /// The longest time between two of them.
+    /// The longest time between two attempts of the period.
     widest_gap_ms: u64,
     trouble: LocalFault,
 }
 
-/// A location that cannot check.
+/// Why and since when a location is blind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationBlindness {
-    /// The first attempt that was not carried out.
+    /// The time of the first attempt that was not carried out.
     pub since_ms: u64,
-    /// The reason of the last one.
+    /// The reason why the last attempt was not carried out.
     pub trouble: LocalFault,
 }
 
@@ -67,8 +66,8 @@ impl Default for ShedAttempts {
 }
 
 impl ShedAttempts {
-    /// Records a completed attempt. Of a location that was blind other attempts may still fail: it is blind again
-    /// only after twice the time for which it was, until no attempt fails for a while.
+    /// Records an attempt that was carried out. If the location was blind, other attempts may still fail. So for a while
+    /// the location becomes blind again only after twice the time that the blindness took.
     pub fn note_measured(&mut self, now_ms: u64) -> Option<ImpairmentChange> {
         let stretch = self.stretch.take()?;
         let was_blind = std::mem::take(&mut self.is_blind);
@@ -78,7 +77,7 @@ impl ShedAttempts {
         was_blind.then_some(ImpairmentChange::Recovered)
     }
 
-    /// Records an attempt that was not carried out. [`Self::judge`] returns the consequences.
+    /// Records an attempt that was not carried out. [`Self::judge`] decides about the consequences.
     pub fn note_shed(&mut self, trouble: LocalFault, now_ms: u64) {
         if now_ms > self.same_trouble_until_ms {
             self.patience_ms = BLIND_AFTER_MS;
@@ -95,8 +94,8 @@ impl ShedAttempts {
         self.same_trouble_until_ms = self.same_trouble_until_ms.max(now_ms + calm_ms);
     }
 
-    /// Returns whether the location has become blind by `now_ms`, or is not any more because no checks are requested
-    /// of it.
+    /// Returns a change if the location has become blind by `now_ms`, or if its blindness has ended because no checks are
+    /// requested.
     pub fn judge(&mut self, now_ms: u64) -> Option<ImpairmentChange> {
         let stretch = self.stretch?;
         if self.is_blind {
@@ -122,13 +121,13 @@ impl ShedAttempts {
         Some(LocationBlindness { since_ms: first_ms, trouble })
     }
 
-    /// Returns true if attempts were not carried out, and none has been since.
+    /// Returns true if the last attempts were not carried out.
     #[must_use]
     pub const fn is_disturbed(&self) -> bool {
         self.stretch.is_some()
     }
 
-    /// Returns the start of the last blindness: earlier results do not count for the present any more.
+    /// Returns the start of the last blindness. Results from before that time no longer count.
     #[must_use]
     pub const fn blind_since_ms(&self) -> Option<u64> {
         self.blind_since_ms
@@ -141,8 +140,8 @@ mod tests {
 
     use super::*;
 
-    /// Plays attempts, each a second and `x` (not carried out) or `u` (carried out), `-` for a mere reading of the
-    /// clock. Returns the seconds at which the location became blind and was well again; it is judged each second.
+    /// Plays attempts, given as second and kind: `x` not carried out, `u` carried out, `-` no attempt. The location is
+    /// judged each second. Returns the seconds at which it became blind and recovered.
     fn play(attempts: &[(u64, char)], until: u64) -> String {
         let mut record = ShedAttempts::default();
         let mut changes = Vec::new();
@@ -163,7 +162,7 @@ mod tests {
         changes.join(", ")
     }
 
-    /// Attempts of a kind every `step` seconds, from one second to another.
+    /// Attempts of one kind every `step` seconds, from the second `from` to the second `to`.
     fn every(step: usize, from: u64, to: u64, what: char) -> Vec<(u64, char)> {
         (from..=to).step_by(step).map(|at| (at, what)).collect()
     }

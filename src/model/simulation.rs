@@ -1,13 +1,12 @@
-//! Simulation: stored results of a service, judged again by other settings and another policy.
+//! Simulation: stored results of a service, judged again with other settings and another incident policy.
 //!
-//! - `recorded_location`: the result of a location at a moment of the past
-//! - `replay`: the watch of the engine on virtual time, with stored results in the place of locations
-//! - `incidents`: the incidents that its status changes would have opened
-//! - `status_comparison`: the time in which two simulated periods differ
+//! - `recorded_location`: what a location would have answered at a moment of the past
+//! - `replay`: the watch of the engine on virtual time, with stored results instead of checks
+//! - `incidents`: the incidents that the simulated status changes would have opened
+//! - `status_comparison`: for how long two simulated periods differ
 //!
-//! All decisions are made by `model::watch` and `model::outage`, as in the engine. Facts without stored results are
-//! not simulated: dependencies and grouping with other services, locations that were set aside, targets that were
-//! never checked.
+//! All decisions are made by `model::watch` and `model::outage`, as in the engine. What is not in stored results is not
+//! simulated: grouping with other services, locations whose votes were excluded, and targets that were never checked.
 
 mod incidents;
 mod recorded_location;

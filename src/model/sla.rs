@@ -1,8 +1,8 @@
-//! SLA targets: the promise about a service, or about all services with a tag, over some time.
+//! SLA targets: an agreed availability of a service, or of all services with a tag.
 //!
-//! The promise is an `objective` in per cent of the measured time of a period (`calendar`), in a time zone, and
-//! optionally only of business hours (`business_hours`). The allowed downtime is the `budget`; the speed of its use
-//! is `burn`. The classification of a service's time is arithmetic of intervals (`stats::sla`).
+//! A target has an `objective` in per cent of the measured time of a period (`calendar`) in a time zone. It may be
+//! restricted to business hours (`business_hours`). The allowed downtime is the `budget`; the speed of its use is `burn`.
+//! How the time of a service is classified is in `stats::sla`.
 
 pub mod budget;
 pub mod burn;
@@ -21,10 +21,10 @@ use crate::model::sla::business_hours::BusinessHours;
 use crate::model::sla::calendar::SlaPeriod;
 use crate::model::sla::objective::SlaObjective;
 
-/// Permitted number of characters of a name.
+/// Permitted number of characters of the name of a target.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 
-/// The subject of a target.
+/// The services that a target is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlaSubject {
     /// A single service.
@@ -33,23 +33,23 @@ pub enum SlaSubject {
     Tag(PolicyTag),
 }
 
-/// The promise of a target, and its period.
+/// The objective of a target, and the time in which it applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlaTerms {
-    /// The share of the time in which it must work.
+    /// The share of the measured time that must be up.
     pub objective: SlaObjective,
-    /// The time over which it is judged.
+    /// The period for which the objective is evaluated.
     pub period: SlaPeriod,
-    /// The zone of the calendar and of business hours.
+    /// The time zone of the period and of business hours.
     pub zone: IanaZone,
-    /// The hours that count; `None` = all.
+    /// The hours that count; `None` = all hours.
     pub business_hours: Option<BusinessHours>,
 }
 
 /// An SLA target: a promised availability of services.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlaTarget {
-    /// Database key.
+    /// Key of the row.
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
@@ -57,9 +57,9 @@ pub struct SlaTarget {
     pub organisation: i64,
     /// Display name.
     pub name: String,
-    /// The services that it is about.
+    /// The services that the target is about.
     pub subject: SlaSubject,
-    /// Objective, period and hours of the promise.
+    /// Objective, period and business hours.
     pub terms: SlaTerms,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -1,7 +1,7 @@
 //! Slugs of status pages: the first label of their addresses (contract 4.13.2).
 //!
-//! The form of a slug, its derivation from a name, and the next candidate when it is taken. Taken slugs are known to
-//! the store.
+//! This module knows the form of a slug, derives slugs from names, and finds further candidates. Which slugs are taken is
+//! known to the store.
 
 use deunicode::deunicode;
 
@@ -9,28 +9,29 @@ use crate::id::Id;
 
 /// Maximum number of characters of a slug: a DNS label.
 pub const SLUG_LENGTH: usize = 63;
-/// Random characters of a slug without a name.
+/// Number of random characters of a slug for a name without letters and digits.
 const RANDOM_LENGTH: usize = 8;
-/// Random characters after a name whose numbered slugs are all taken.
+/// Number of random characters after a name whose numbered slugs are all taken.
 const RANDOM_SUFFIX_LENGTH: usize = 6;
-/// Slugs per query.
+/// Number of candidates that one query tries.
 const CANDIDATES_AT_ONCE: u64 = 200;
-/// The highest number behind a name. Beyond it slugs are random, so that a name that many pages have costs a few statements.
+/// The highest number after a name. Then slugs are random, so that a name of many pages costs only a few queries.
 const NUMBERED_MAX: u64 = 1_000;
-/// The time for which a freed slug is kept for its organisation, in milliseconds.
+/// The time for which a slug that was given up is reserved for its organisation, in milliseconds.
 pub const HOLD_MS: i64 = 30 * crate::clock::DAY_MS;
-/// Maximum number of held slugs of one page, the newest of those that it gave up.
+/// Maximum number of reserved slugs of a page: the newest of those that it gave up.
 pub const HOLDS_PER_PAGE: u64 = 5;
-/// Pages that an organisation counts for at least when its kept slugs are counted: deleted pages leave slugs as well.
+/// Minimum number of pages with which the limit of an organisation is computed, because deleted pages leave reserved slugs
+/// too.
 const PAGES_MIN: u64 = 100;
 
-/// Returns how many slugs are kept for an organisation that has this number of pages.
+/// Returns the maximum number of reserved slugs of an organisation with this number of pages.
 #[must_use]
 pub const fn holds_of_organisation(pages: u64) -> u64 {
     HOLDS_PER_PAGE * if pages < PAGES_MIN { PAGES_MIN } else { pages }
 }
 
-/// Returns true if the text is `^[a-z0-9]+(-[a-z0-9]+)*$`.
+/// Returns true if the text is a slug: `^[a-z0-9]+(-[a-z0-9]+)*$`.
 #[must_use]
 pub fn is_slug(text: &str) -> bool {
     let is_word = |word: &str| {
@@ -39,7 +40,7 @@ pub fn is_slug(text: &str) -> bool {
     text.split('-').all(is_word)
 }
 
-/// The slug derived from a name; a random one for a name without letters and digits.
+/// The slug derived from a name; a random one if the name has no letters and digits.
 #[must_use]
 pub fn derived(name: &str) -> String {
     let mut slug = String::new();
@@ -54,8 +55,8 @@ pub fn derived(name: &str) -> String {
     if slug.is_empty() { random() } else { slug.to_owned() }
 }
 
-/// The slugs to try for `base` after this number of others, in their order: `base`, `base-2`, `base-3` and so on up
-/// to the 1,000th, then `base` with random characters. Never empty.
+/// The next slugs to try for `base` after `tried` others, in order: `base`, `base-2`, `base-3` and so on up to 1,000, then
+/// `base` with random characters. Never empty.
 #[must_use]
 pub fn candidates(base: &str, tried: u64) -> Vec<String> {
     if tried >= NUMBERED_MAX {
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(is_slug(text), fits);
     }
 
-    /// Contract 4.13.2: transliterated, lower case, runs of other characters are one hyphen, trimmed.
+    /// Contract 4.13.2: transliterated, lower case, other characters become single hyphens, trimmed.
     #[rstest]
     #[case("Example status", "example-status")]
     #[case("  --Shop & Café!! ", "shop-cafe")]

@@ -1,21 +1,21 @@
-//! The rules by which the status of a service is decided: settings of the service, each with a default.
+//! The rules by which the status of a service is decided. They are settings of the service, and each has a default.
 //!
-//! They are data, used by the watch (`model::watch`), by heartbeats (`model::heartbeat`), and by replays of stored
-//! results.
+//! The rules are plain data, used by the watch (`model::watch`), by heartbeats (`model::heartbeat`), and by replays of
+//! stored results.
 
 use std::ops::RangeInclusive;
 
 use crate::model::quorum::Quorum;
 
-/// Number of good results in a row that may be required after an outage.
+/// Permitted number of good results in a row that end an outage.
 pub const RECOVERY_CHECKS: RangeInclusive<u8> = 1..=10;
 
-/// The rules of one service.
+/// The rules by which the status of one service is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatusRules {
-    /// The votes that make a verdict.
+    /// The number of votes that decide the verdict.
     pub quorum: Quorum,
-    /// Good results in a row that end an outage, over all locations together; within [`RECOVERY_CHECKS`].
+    /// Number of good results in a row that end an outage, counted over all locations together; within [`RECOVERY_CHECKS`].
     pub recovery_checks: u8,
     /// The rule by which flapping is detected.
     pub flapping: FlappingRule,
@@ -31,17 +31,17 @@ impl Default for StatusRules {
     }
 }
 
-/// Transitions that a service may make before it counts as flapping; 0 = it never does.
+/// Permitted number of transitions before a service is flapping; 0 switches the detection off.
 pub const CHANGES: RangeInclusive<u8> = 0..=100;
-/// Minutes in which transitions are counted.
+/// Permitted number of minutes over which transitions are counted.
 pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
 
-/// The rule for flapping of a service.
+/// The rule by which flapping of a service is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlappingRule {
-    /// More transitions than these start it, at most half as many end it; 0 = it never starts. Within [`CHANGES`].
+    /// More transitions than this start flapping, at most half as many end it; 0 = never. Within [`CHANGES`].
     pub changes: u8,
-    /// Minutes in which transitions are counted; within [`MINUTES`].
+    /// Minutes over which transitions are counted; within [`MINUTES`].
     pub minutes: u16,
 }
 
@@ -52,7 +52,7 @@ impl Default for FlappingRule {
 }
 
 impl FlappingRule {
-    /// The milliseconds in which transitions are counted.
+    /// Milliseconds over which transitions are counted.
     #[must_use]
     pub const fn window_ms(self) -> i64 {
         self.minutes as i64 * 60_000

@@ -1,8 +1,8 @@
-//! The measured status of a service over time, its status timeline, which checks or pings extend.
+//! The status timeline of a service: its measured status over time, which checks or pings extend.
 //!
-//! [`CurrentStatus`] is the present end of the timeline. Its changes are recorded in their order, and their times rise,
-//! except where the wall clock was set back: there the timeline is closed, and a new one starts at the present time.
-//! [`in_time_order`] makes one timeline of all of them: at each moment the newest timeline with a status decides.
+//! [`CurrentStatus`] is the present end of the timeline. Changes are recorded in the order of their times, except when the
+//! wall clock was set back: then the timeline is closed, and a new one starts at the present time. [`in_time_order`] merges
+//! all timelines of a service into one: at each moment the newest timeline with a known status decides.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -29,7 +29,7 @@ pub struct CurrentStatus {
 }
 
 impl CurrentStatus {
-    /// The status `status`, which started at `since`.
+    /// The current status, with the time since which it lasts; `None` if that is unknown.
     #[must_use]
     pub const fn new(status: MeasuredStatus, since: Option<Timestamp>) -> Self {
         Self { status, since }
@@ -41,13 +41,13 @@ impl CurrentStatus {
         self.status
     }
 
-    /// The time of the last change.
+    /// The time since which the status lasts; `None` if it is unknown.
     #[must_use]
     pub const fn since(&self) -> Option<Timestamp> {
         self.since
     }
 
-    /// Continues with another status from `at` on; `None` when it is the present one.
+    /// Changes the status at `at`; returns the change, or `None` if the status is the present one.
     pub fn change_to(
         &mut self,
         to: MeasuredStatus,
@@ -57,18 +57,18 @@ impl CurrentStatus {
         if to == self.status {
             return None;
         }
-        // Strictly later than the change before: equal times would leave the order open, and a change back and forth
-        // within one of them would be treated as a repetition.
+        // Strictly later than the change before. With equal times the order of changes would be open, and a change back and
+        // forth within a millisecond would look like a repetition.
         let at = self.since.map_or(at, |since| at.max(since.plus_ms(1)));
         Some(self.put(to, cause, at))
     }
 
-    /// Handles a wall clock that was set back from `before` to `now`. If the last change is in the future by now, the
-    /// timeline is closed at `before`, and the status continues from `now`.
+    /// Handles a wall clock that was set back from `before` to `now`. If the last change is now in the future, the timeline
+    /// is closed at `before`, and the same status continues in a new timeline from `now` on.
     pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
         let status = self.status;
-        // The two rows need another one between them, for a change is from one status to another.
+        // A change leads from one status to another, so a different status is needed between the two.
         let (none, other) = (MeasuredStatus::NoData, MeasuredStatus::Unknown);
         let between = if status == none { other } else { none };
         let closed = self.put(between, ChangeCause::Clock, before.max(since.plus_ms(1)));
@@ -82,8 +82,8 @@ impl CurrentStatus {
     }
 }
 
-/// Returns the changes of one service in the order of their time; `recorded` is in the order in which they were
-/// recorded. Imported changes were recorded last, but are older than all others.
+/// Merges the changes of one service into one timeline, in the order of their times. `recorded` is in the order of
+/// recording. Imported changes were recorded last, but are older than all others.
 #[must_use]
 pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let (mut imported, own): (Vec<_>, Vec<_>) =
@@ -92,7 +92,7 @@ pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let mut lines = vec![imported];
     lines.extend(own.chunk_by(|before, after| !begins_anew(before, after)).map(|line| {
         let mut line = line.to_vec();
-        // A no-data period before a start is recorded later than the start.
+        // A no-data period before a start is recorded after the start.
         line.sort_by_key(|change| change.at);
         line
     }));
@@ -114,8 +114,8 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
     after.cause == ChangeCause::Clock && after.at < before.at
 }
 
-/// The change that gives the status at a moment: of the newest timeline that has one, or else of the newest that had
-/// started.
+/// The change that gives the status at a moment: from the newest timeline with a known status then, otherwise from the
+/// newest one that had started.
 fn change_in_force(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
     let merged = |line: &Vec<StatusChange>| {
         let next = line.partition_point(|change| change.at <= at);

@@ -1,7 +1,7 @@
-//! The status tracker of a service: its status timeline up to now, and whether it flaps.
+//! The status tracker of a service: the present end of its status timeline, and whether it is flapping.
 //!
-//! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
-//! to itself: they change no status, and readers of a status timeline leave them out.
+//! Both checks and pings use it. Start and end of flapping are recorded as changes from the present status to itself. They
+//! change no status, and readers of a status timeline leave them out.
 
 use crate::clock::Timestamp;
 use crate::model::flapping::{FlappingState, is_transition};
@@ -9,24 +9,24 @@ use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::status_rules::FlappingRule;
 use crate::model::status_timeline::{CurrentStatus, MeasuredStatusChange};
 
-/// The end of a status timeline, and the transitions that lead up to it.
+/// The present end of a status timeline, with the recent transitions.
 #[derive(Clone, Debug, Default)]
 pub struct StatusTracker {
     current: CurrentStatus,
-    /// `None` while there are no transitions, which is nearly always the case.
+    /// Recent transitions; `None` while there are none, which is nearly always the case.
     flapping: Option<Box<FlappingState>>,
     rule: FlappingRule,
 }
 
 impl StatusTracker {
-    /// Continues a line and its transitions.
+    /// Continues a status timeline and its transitions.
     #[must_use]
     pub fn new(current: CurrentStatus, flapping: FlappingState, rule: FlappingRule) -> Self {
         let flapping = (flapping != FlappingState::default()).then(|| Box::new(flapping));
         Self { current, flapping, rule }
     }
 
-    /// The present status and its start.
+    /// The present status and the time since which it lasts.
     #[must_use]
     pub const fn current(&self) -> CurrentStatus {
         self.current
@@ -38,19 +38,19 @@ impl StatusTracker {
         self.current.status()
     }
 
-    /// The transitions that lead up to it.
+    /// The recent transitions, and whether the service is flapping.
     #[must_use]
     pub fn flapping(&self) -> FlappingState {
         self.flapping.as_deref().cloned().unwrap_or_default()
     }
 
-    /// Sets another rule for flapping from now on.
+    /// Replaces the rule for flapping, from now on.
     pub const fn judge_by(&mut self, rule: FlappingRule) {
         self.rule = rule;
     }
 
-    /// Continues with another status from `at` on: no change when it is the present one, and a second change when
-    /// that makes it flap.
+    /// Changes the status at `at`. Returns no change if the status is the present one, and a second change if flapping
+    /// starts.
     pub fn change_to(
         &mut self,
         to: MeasuredStatus,
@@ -64,13 +64,14 @@ impl StatusTracker {
         [change, begun.map(|at| self.flapping_change(ChangeCause::Flapping, at))].into_iter().flatten()
     }
 
-    /// Returns the time at which it ceases to flap without further transitions; `None` while it does not flap.
+    /// Returns the time at which flapping ends if there are no further transitions; `None` while the service is not
+    /// flapping.
     #[must_use]
     pub fn settles_at(&self) -> Option<Timestamp> {
         self.flapping.as_ref()?.settles_at(self.rule)
     }
 
-    /// Ends flapping, if it is over by `now`.
+    /// Ends flapping if it is over by `now`; returns the change that records this.
     pub fn settle(&mut self, now: Timestamp) -> Option<MeasuredStatusChange> {
         let flapping = self.flapping.as_mut()?;
         let settled = flapping.settle(self.rule, now);
@@ -91,8 +92,8 @@ impl StatusTracker {
         [ended, flapped.then(|| self.flapping_change(ChangeCause::Settled, at))].into_iter().flatten()
     }
 
-    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`CurrentStatus::set_back`]. The times of the
-    /// past move back with it.
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`CurrentStatus::set_back`]. The times of past
+    /// transitions are moved by the same amount.
     pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         if let Some(flapping) = &mut self.flapping {
             flapping.shift(jump_ms);

@@ -1,6 +1,6 @@
-//! A status page as it is stored (contract 4.13): its texts, its languages, its visibility.
+//! A status page as it is stored (contract 4.13): its texts, languages, appearance and access.
 //!
-//! Its components, domains and files are in modules of their own. The password is stored only as its hash.
+//! Components, domains and files of a page are in other modules. Of the password only a hash is stored.
 
 pub mod seo;
 pub mod word;
@@ -14,13 +14,13 @@ use crate::model::statuspage::seo::SeoSettings;
 use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, SubscriberChannel};
 use crate::model::translated_text::TranslatedText;
 
-/// Permitted number of characters of a name, per language.
+/// Permitted number of characters of the name of a page, per language.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Permitted number of characters of a style sheet.
 pub const CSS_LENGTH: RangeInclusive<usize> = 0..=10_000;
-/// Permitted number of characters of the address of an imprint or a privacy policy.
+/// Permitted number of characters of the URL of an imprint or a privacy policy.
 pub const URL_LENGTH: RangeInclusive<usize> = 0..=500;
-/// Maximum number of addresses that may see a page.
+/// Maximum number of e-mail addresses on the access list of a page.
 pub const WHITELIST_MAX: usize = 500;
 
 /// A status page as it is stored.
@@ -30,43 +30,43 @@ pub struct Statuspage {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the page.
     pub organisation: i64,
     /// Display name.
     pub name: TranslatedText,
     /// Name in the URL, unique in the installation.
     pub slug: String,
-    /// True if its address answers.
+    /// True if the page is published, so that visitors can open it.
     pub is_published: bool,
-    /// Own languages as the client wrote them; `None` = those of the organisation.
+    /// Languages of the page as the client wrote them; `None` = all languages of the organisation.
     pub supported_locales: Option<Vec<String>>,
-    /// Own default language as the client wrote it.
+    /// Default language of the page as the client wrote it; `None` = that of the organisation.
     pub default_locale: Option<String>,
-    /// Main colour as `#RRGGBB`.
+    /// Main colour as `#RRGGBB`; `None` = the default.
     pub primary_color: Option<String>,
-    /// Second colour as `#RRGGBB`.
+    /// Second colour as `#RRGGBB`; `None` = the default.
     pub secondary_color: Option<String>,
-    /// Sanitised CSS of the organisation.
+    /// Sanitised style sheet of the organisation, if any.
     pub custom_css: Option<String>,
-    /// URL of the imprint.
+    /// URL of the imprint, if any.
     pub imprint_url: Option<String>,
-    /// Address of the privacy policy.
+    /// URL of the privacy policy, if any.
     pub privacy_policy_url: Option<String>,
-    /// The parts of the page that visitors see.
+    /// The optional parts of the page that visitors see.
     pub shows: VisibleSections,
     /// Display size of the logo.
     pub logo_size: LogoSize,
     /// The settings for search engines and link previews.
     pub seo: SeoSettings,
-    /// The visitors who may see the page.
+    /// Who may see the page.
     pub access_type: AccessType,
-    /// Hash of the visitors' password.
+    /// Hash of the password for visitors, if one is set.
     pub password_hash: Option<String>,
-    /// Addresses that may see it, as written.
+    /// E-mail addresses whose readers may see the page, as the client wrote them.
     pub email_whitelist: Vec<String>,
-    /// Colour scheme.
+    /// Colour scheme of the page.
     pub appearance: PageColorScheme,
-    /// True if visitors may choose another colour scheme for themselves.
+    /// True if visitors may choose another colour scheme.
     pub allows_appearance_switch: bool,
     /// The channels through which visitors may subscribe.
     pub subscriber_channels: Vec<SubscriberChannel>,
@@ -76,18 +76,18 @@ pub struct Statuspage {
     pub updated_at: Timestamp,
 }
 
-/// The parts of a page that visitors see.
+/// The optional parts of a page that visitors see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VisibleSections {
-    /// True if the logo is shown.
+    /// Show the logo.
     pub logo: bool,
-    /// The services that an incident affects.
+    /// Show which services an incident affects.
     pub affected_services: bool,
-    /// Those of them without a component, too.
+    /// Also show affected services that have no component on the page.
     pub unlinked_services: bool,
-    /// True if past incidents are shown.
+    /// Show past incidents.
     pub incident_history: bool,
-    /// In the public JSON: children that are hidden for being healthy.
+    /// Include components in the public JSON that the page hides while they are healthy.
     pub hidden_in_json: bool,
 }
 
@@ -104,7 +104,7 @@ impl Default for VisibleSections {
 }
 
 impl Statuspage {
-    /// A new page with every default of contract 4.13.1.
+    /// A new page with all defaults of contract 4.13.1.
     #[must_use]
     pub fn new(organisation: i64, name: TranslatedText, now: Timestamp) -> Self {
         Self {
@@ -135,7 +135,7 @@ impl Statuspage {
         }
     }
 
-    /// The languages that the page serves, in the spelling of the organisation.
+    /// The languages that the page offers, as the organisation spells them.
     #[must_use]
     pub fn effective_locales(&self, organisation: &Organisation) -> Vec<String> {
         let own = self.supported_locales.iter().flatten();
@@ -145,11 +145,11 @@ impl Statuspage {
                 served.push(locale.clone());
             }
         }
-        // An organisation may have removed a language since.
+        // The organisation may have removed the languages of the page.
         if served.is_empty() { organisation.locales.clone() } else { served }
     }
 
-    /// The language of a visitor who prefers none.
+    /// The language for a visitor without a preference.
     #[must_use]
     pub fn effective_default_locale(&self, organisation: &Organisation) -> String {
         let served = self.effective_locales(organisation);
@@ -159,7 +159,7 @@ impl Statuspage {
     }
 }
 
-/// The language of this name among those in use; languages are compared without case.
+/// The entry of `used` for this language, compared without case; `None` if it is not in the list.
 #[must_use]
 pub fn used_locale<'a>(locale: &str, used: &'a [String]) -> Option<&'a String> {
     used.iter().find(|known| known.eq_ignore_ascii_case(locale))
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.13.1: the languages that a page really serves.
+    /// Contract 4.13.1: the languages that a page offers, and its default language.
     #[rstest]
     #[case(None, None, &["en", "de", "pt-BR"], "en")]
     #[case(None, Some("DE"), &["en", "de", "pt-BR"], "de")]

@@ -1,15 +1,15 @@
-//! Facts for subscribers of status pages: one for each entry of a timeline that is for them, and for each reminder of
-//! a maintenance.
+//! Facts for subscribers of status pages: one for each timeline entry that subscribers are notified of, and one for each
+//! reminder of a maintenance.
 //!
-//! A fact is written in the transaction of its change, with the pages that show it then. Facts are not sent yet:
-//! there are no subscribers so far.
+//! A fact is stored in the transaction of its change, with the pages that show it at that time. Facts are not sent yet,
+//! because there are no subscribers so far.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::translated_text::TranslatedText;
 use crate::model::word_enum::words;
 
-/// The time for which facts are kept, in milliseconds.
+/// How long facts are kept, in milliseconds.
 pub const RETENTION_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 words! {
@@ -21,9 +21,9 @@ words! {
         MaintenanceAnnounced,
         /// A maintenance got another window.
         MaintenanceMoved,
-        /// It starts in a day.
+        /// A maintenance starts in a day.
         MaintenanceDayBefore,
-        /// It starts in an hour.
+        /// A maintenance starts in an hour.
         MaintenanceHourBefore,
         /// A maintenance has started.
         MaintenanceStarted,
@@ -34,7 +34,7 @@ words! {
     }
 }
 
-/// The subject of a fact, with the entry or reminder: no two facts have the same one.
+/// The timeline entry or the reminder that a fact is about. Each has at most one fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactSubject {
     /// An entry on the timeline of an incident.
@@ -63,22 +63,22 @@ pub enum FactSubject {
 /// A fact that subscribers of a status page are notified about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriberFact {
-    /// Key of the row; they rise in the order of the facts.
+    /// Key of the row. Keys rise in the order of the facts.
     pub key: i64,
-    /// Its id, the same in every message about it.
+    /// The id of the fact, the same in every message about it.
     pub id: Id,
     /// Database key of the organisation.
     pub organisation: i64,
-    /// What happened.
+    /// The kind of event.
     pub kind: FactKind,
-    /// The entry or window that it is about.
+    /// The timeline entry or the reminder that the fact is about.
     pub subject: FactSubject,
-    /// The title of the incident or the maintenance, as it was then.
+    /// The title of the incident or the maintenance at the time of the fact.
     pub title: TranslatedText,
     /// Text for subscribers, by language.
     pub message: TranslatedText,
-    /// The time of the fact.
+    /// The time of the event.
     pub at: Timestamp,
-    /// Keys of the status pages that show it, ascending.
+    /// Keys of the status pages that show the incident or the maintenance, ascending.
     pub pages: Vec<i64>,
 }

@@ -1,29 +1,29 @@
-//! The rule by which a location is suspected instead of the services that it checks.
+//! The rule by which a location is suspected of faults that it reports about services.
 //!
-//! A location whose services fail together while the others see them up has most likely lost its own network. Its
-//! votes are set aside until it agrees again. The rule uses the last opinions about distinct services, so it does not
-//! depend on how often services are checked, and one flapping service cannot make a location suspect.
+//! If many services seem to fail at one location while other locations see them up, that location has most likely lost its
+//! own network. Its votes are excluded until it agrees again. Only the last opinion about each service counts, so the
+//! interval of checks does not matter, and one flapping service cannot make a location suspect.
 //!
-//! Each organisation is judged by the evidence of its own services. Across organisations each has one voice, however
-//! many services it has: a tenant whose services answer by source address silences a location for itself only.
+//! Each organisation is judged by its own services. Across organisations each has one voice, however many services it has.
+//! So an organisation whose services answer by source address makes a location suspect only for itself.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::model::service::ServiceKey;
 
-/// Number of distinct services, or organisations, whose last opinion is used.
+/// Number of distinct services, or organisations, whose last opinions are kept.
 const OPINIONS: usize = 10;
-/// With fewer services of an organisation nothing is concluded for it.
+/// Minimum number of services of an organisation for a conclusion about it.
 const ENOUGH_SERVICES: usize = 5;
-/// With fewer organisations nothing is concluded for all.
+/// Minimum number of organisations for a conclusion about all.
 const ENOUGH_ORGANISATIONS: usize = 3;
-/// Number of opinions in ten that must contradict the other locations.
+/// Number of opinions out of ten that must contradict the other locations.
 const CONTRADICTIONS_IN_TEN: usize = 8;
 
 /// Database key of an organisation.
 type OrganisationKey = i64;
 
-/// The evidence against one location.
+/// The recent opinions that speak for or against one location.
 #[derive(Clone, Debug, Default)]
 pub struct LocationSuspicion {
     services: HashMap<OrganisationKey, RecentOpinions<ServiceKey>>,
@@ -31,34 +31,34 @@ pub struct LocationSuspicion {
 }
 
 impl LocationSuspicion {
-    /// Records whether the location's newest result is `down` where those of the others are `up`.
+    /// Records whether the newest result of the location is `down` while other locations see the service `up`.
     pub fn note(&mut self, organisation: OrganisationKey, service: ServiceKey, contradicts: bool) {
         let own = self.services.entry(organisation).or_default();
         own.note(service, contradicts);
         self.organisations.note(organisation, own.contradict(1));
     }
 
-    /// True if the location is the suspect in the eyes of this organisation.
+    /// Returns true if the location is suspect for this organisation, or for all.
     #[must_use]
     pub fn is_suspect(&self, organisation: OrganisationKey) -> bool {
         let own = self.services.get(&organisation);
         own.is_some_and(|own| own.contradict(ENOUGH_SERVICES)) || self.is_suspect_for_all()
     }
 
-    /// Returns true if it is the suspect of any organisation.
+    /// Returns true if the location is suspect for at least one organisation.
     #[must_use]
     pub fn is_suspect_for_any(&self) -> bool {
         self.is_suspect_for_all() || self.services.values().any(|own| own.contradict(ENOUGH_SERVICES))
     }
 
-    /// Returns true if the location is the suspect for every organisation: enough of them suspect it.
+    /// Returns true if the location is suspect for all organisations, because enough of them contradict it.
     #[must_use]
     pub fn is_suspect_for_all(&self) -> bool {
         self.organisations.contradict(ENOUGH_ORGANISATIONS)
     }
 }
 
-/// The last opinion of each, newest last.
+/// The last opinion about each service or organisation, newest last; true means that it contradicts the other locations.
 #[derive(Clone, Debug)]
 struct RecentOpinions<K>(VecDeque<(K, bool)>);
 
@@ -77,7 +77,7 @@ impl<K: Copy + PartialEq> RecentOpinions<K> {
         self.0.push_back((of, contradicts));
     }
 
-    /// Returns true if nearly all contradict, and there are enough of them.
+    /// Returns true if there are at least `enough` opinions, and nearly all of them contradict the other locations.
     fn contradict(&self, enough: usize) -> bool {
         let contradictions = self.0.iter().filter(|(_, contradicts)| *contradicts).count();
         self.0.len() >= enough && contradictions * 10 >= self.0.len() * CONTRADICTIONS_IN_TEN
@@ -114,7 +114,7 @@ mod tests {
         assert!(!suspicion.is_suspect(OURS));
     }
 
-    /// Regression: ten services that answer by source address silenced a location for every organisation.
+    /// Regression: ten services that answer by source address made a location suspect for every organisation.
     #[test]
     fn no_organisation_silences_a_location_for_another() {
         let mut suspicion = LocationSuspicion::default();

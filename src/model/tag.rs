@@ -1,7 +1,7 @@
 //! Tags: labels of services (contract 4.4, specification 2.3).
 //!
-//! A [`TagName`] is a key and perhaps a value, both in the form in which they are stored; one of the wrong form
-//! cannot be built. The existing tags are known to the store.
+//! A [`TagName`] is a key and optionally a value, both valid and in the form in which they are stored. Which tags exist is
+//! known to the store.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,20 +29,20 @@ pub struct Tag {
     pub row: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the tag.
     pub organisation: i64,
     /// Key and value, unique in the organisation.
     pub name: TagName,
-    /// Colour as `#RRGGBB`, spelled as sent.
+    /// Colour as `#RRGGBB`, in the case in which the client sent it.
     pub color: String,
-    /// The origin of the tag: members or the server agent.
+    /// Who created the tag: a member or the server agent.
     pub source: TagSource,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl Tag {
-    /// A tag of a member that is not stored yet; without a colour it gets the one derived from its name.
+    /// A new tag of a member, not stored yet. Without a colour it gets the one that is derived from its name.
     #[must_use]
     pub fn new(organisation: i64, name: TagName, color: Option<String>, now: Timestamp) -> Self {
         Self {
@@ -58,33 +58,34 @@ impl Tag {
 }
 
 words! {
-    /// The origin of a tag.
+    /// Who created a tag.
     pub enum TagSource {
-        /// Members, through the API.
+        /// A member, through the API.
         User,
         /// The server agent.
         System,
     }
 }
 
-/// Key and value; its text is the `label`.
+/// The name of a tag: key and optional value. Its text form is the `label`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagName {
     key: String,
     value: Option<String>,
 }
 
-/// The text is no tag name.
+/// The text is not a valid tag name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a valid tag name")]
 pub struct InvalidTagName;
 
 impl TagName {
-    /// The name of a key and a value in any case and with blanks around them; an empty value is no value.
+    /// Makes a name from key and value, after trimming both and changing the key to lower case. An empty value counts as no
+    /// value.
     ///
     /// # Errors
     ///
-    /// When key or value is malformed.
+    /// If the key or the value is malformed.
     pub fn new(key: &str, value: Option<&str>) -> Result<Self, InvalidTagName> {
         let key = key.trim().to_ascii_lowercase();
         let value = value.map(str::trim).filter(|value| !value.is_empty());
@@ -101,19 +102,19 @@ impl TagName {
         &self.key
     }
 
-    /// The value, never empty; `None` without one.
+    /// The value, never empty; `None` if there is no value.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.value.as_deref()
     }
 
-    /// `key:value`, or `key` alone.
+    /// The text form: `key:value`, or only `key`.
     #[must_use]
     pub fn label(&self) -> String {
         self.value.as_ref().map_or_else(|| self.key.clone(), |value| format!("{}:{value}", self.key))
     }
 
-    /// The colour of a tag without a chosen one.
+    /// The colour for a tag that was given none.
     #[must_use]
     pub fn derived_color(&self) -> &'static str {
         let digest = Sha256::digest(self.label());
@@ -124,7 +125,7 @@ impl TagName {
 impl FromStr for TagName {
     type Err = InvalidTagName;
 
-    /// `key:value`, `key=value` or `key`.
+    /// Parses `key:value`, `key=value` or `key`.
     fn from_str(text: &str) -> Result<Self, InvalidTagName> {
         match text.split_once([':', '=']) {
             Some((key, value)) => Self::new(key, Some(value)),
@@ -139,7 +140,7 @@ impl fmt::Display for TagName {
     }
 }
 
-/// Returns true for texts of the form `^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$`.
+/// Returns true if the text is a valid key: `^[a-z0-9]([a-z0-9_.-]{0,48}[a-z0-9])?$`.
 #[must_use]
 pub fn is_key(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
@@ -150,7 +151,7 @@ pub fn is_key(text: &str) -> bool {
         && text.bytes().all(|byte| plain(byte) || matches!(byte, b'_' | b'.' | b'-'))
 }
 
-/// At most 100 characters, none of them a control character (0x00-0x1F, 0x7F).
+/// Returns true if the text is a valid value: at most 100 characters and no control character (0x00-0x1F, 0x7F).
 #[must_use]
 pub fn is_value(text: &str) -> bool {
     text.chars().count() <= VALUE_MAX_LENGTH && has_no_controls(text)
@@ -162,14 +163,14 @@ pub fn has_no_controls(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_control())
 }
 
-/// Returns true for texts of the form `^#[0-9A-Fa-f]{6}$`.
+/// Returns true if the text is a colour: `^#[0-9A-Fa-f]{6}$`.
 #[must_use]
 pub fn is_color(text: &str) -> bool {
     let digits = text.strip_prefix('#');
     digits.is_some_and(|digits| digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// 21 characters of the id alphabet, at least one of them an uppercase letter (specification 4.2).
+/// Returns true if the text could be an id: 21 characters of the id alphabet with an uppercase letter (specification 4.2).
 #[must_use]
 pub fn looks_like_id(text: &str) -> bool {
     let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -184,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 4.3.6, rule 2; 4.4.
+    /// Contract 4.3.6 rule 2, and 4.4: the key and the value of a text.
     #[rstest]
     #[case("env:prod", "env", Some("prod"))]
     #[case("env=prod", "env", Some("prod"))]

@@ -1,8 +1,8 @@
-//! A span of time with named ends.
+//! A half-open span of time.
 
 use crate::clock::Timestamp;
 
-/// The time from `from` on and before `to`.
+/// A span of time: `from` is included, `to` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeRange {
     /// Start, inclusive.
@@ -12,13 +12,13 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// Returns true when `moment` is in it.
+    /// Returns true if `moment` is in this range.
     #[must_use]
     pub fn contains(self, moment: Timestamp) -> bool {
         self.from <= moment && moment < self.to
     }
 
-    /// Returns this range unless it is empty.
+    /// Returns this range, or `None` if it is empty.
     #[must_use]
     pub fn if_not_empty(self) -> Option<Self> {
         (self.from < self.to).then_some(self)

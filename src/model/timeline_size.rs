@@ -1,17 +1,17 @@
-//! Limits of the timeline of an incident or a maintenance (contract 7 no. 45).
+//! Limits for the size of the timeline of an incident or a maintenance (contract 7 no. 45).
 //!
-//! Every response contains a whole timeline, and each entry is written while others wait: without a bound one token
-//! could make both arbitrarily expensive. A full timeline takes no entry except those of the end, so that an incident
-//! can always be resolved and a maintenance completed.
+//! Each response contains a whole timeline, and each entry is written while other requests wait. Without a limit, one token
+//! could make both very expensive. A full timeline still takes entries about the end, so that an incident can always be
+//! resolved and a maintenance completed.
 
 use crate::model::announcement::TimelineEntry;
 use crate::model::translated_text::TranslatedText;
 
 /// Maximum number of entries of a timeline.
 pub const ENTRIES_MAX: usize = 1_000;
-/// Maximum number of characters of all entries of a timeline, in all languages.
+/// Maximum number of characters of all entries of a timeline together, in all languages.
 pub const CHARACTERS_MAX: usize = 1_000_000;
-/// Entries beyond both limits that are kept for the end.
+/// Number of entries about the end that a timeline takes beyond both limits.
 const ENTRIES_OF_END: usize = 2;
 
 /// The size of a timeline.
@@ -19,7 +19,7 @@ const ENTRIES_OF_END: usize = 2;
 pub struct TimelineSize {
     /// Number of entries.
     pub entries: usize,
-    /// Characters of its messages, in all languages.
+    /// Number of characters of all messages, in all languages.
     pub characters: usize,
 }
 
@@ -42,7 +42,7 @@ impl TimelineSize {
         Self { entries: self.entries + other.entries, characters: self.characters + other.characters }
     }
 
-    /// Returns true if the timeline takes another entry.
+    /// Returns true if the timeline takes another entry with this message.
     #[must_use]
     pub fn has_room_for(self, message: &TranslatedText) -> bool {
         let size = self.with(message);

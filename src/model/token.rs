@@ -1,22 +1,22 @@
-//! The text form of API tokens (contract 1.13): prefix, 43 random base62 characters, 6 of their checksum.
+//! The text form of API tokens (contract 1.13): a prefix, 43 random base62 characters, and a checksum of 6 characters.
 //!
-//! The text is shown once; only its SHA-256 is stored. A mistyped text is recognised by its checksum, without a
-//! query. The owner of a token is known to the store.
+//! The text is shown once, and only its SHA-256 is stored. The checksum detects a mistyped token without a query. Who owns
+//! a token is known to the store.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// Characters of the random part: 256 bits.
+/// Number of characters of the random part; they carry 256 bits.
 const SECRET_LENGTH: usize = 43;
-/// Characters of the checksum: 62^6 > 2^32.
+/// Number of characters of the checksum; 62^6 is more than 2^32.
 const CHECKSUM_LENGTH: usize = 6;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// SHA-256 of a token's text, as it is stored and queried.
+/// SHA-256 of the text of a token, by which it is stored and looked up.
 pub type TokenHash = [u8; 32];
 
-/// A token's text with a right checksum. Its debug output is redacted.
+/// The text of a token whose checksum is correct. Its debug output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenText(String);
 
@@ -24,7 +24,7 @@ impl TokenText {
     /// Creates a random token.
     ///
     /// # Panics
-    /// When the operating system has no randomness.
+    /// If the operating system provides no randomness.
     #[must_use]
     pub fn random(prefix: &str) -> Self {
         let body: String = std::iter::repeat_with(random_digit).take(SECRET_LENGTH).collect();
@@ -33,7 +33,7 @@ impl TokenText {
         Self(body + &checksum)
     }
 
-    /// Reads a token as a client sent it; `None` when its form or checksum is wrong.
+    /// Parses a token as a client sent it; `None` if its form or checksum is wrong.
     #[must_use]
     pub fn parse(prefix: &str, text: &str) -> Option<Self> {
         let secret = text.strip_prefix(prefix)?;
@@ -45,13 +45,13 @@ impl TokenText {
         (checksum(body) == sent).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the hash of the token, which is stored in its place.
+    /// Returns the hash of the token, which is stored instead of the text.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         Sha256::digest(self.0.as_bytes()).into()
     }
 
-    /// The text itself, to be shown once.
+    /// The text itself, which is shown only once.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -64,7 +64,7 @@ impl fmt::Debug for TokenText {
     }
 }
 
-/// One of 62 characters, each equally likely: bytes from 248 on (4 x 62) are drawn again.
+/// A random character out of 62, all equally likely: bytes from 248 (4 x 62) on are drawn again.
 fn random_digit() -> char {
     loop {
         let mut byte = [0];
@@ -75,7 +75,7 @@ fn random_digit() -> char {
     }
 }
 
-/// CRC-32 in base62, most significant digit first, padded with `0`.
+/// The CRC-32 of `body` in base62, most significant digit first, padded with `0`.
 fn checksum(body: &str) -> String {
     let mut rest = u64::from(crc32fast::hash(body.as_bytes()));
     let mut digits = [b'0'; CHECKSUM_LENGTH];
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(TokenText::parse("wk_", text), None);
     }
 
-    /// The checksum is CRC-32 (IEEE) in base62 with digits before capitals before small letters.
+    /// The checksum is CRC-32 (IEEE) in base62; digits come before capitals, capitals before small letters.
     #[test]
     fn the_checksum_is_reproducible() {
         let text = format!("{KNOWN}{}", checksum(KNOWN));

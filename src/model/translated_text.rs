@@ -1,6 +1,6 @@
 //! A text in several languages (contract 1.11).
 //!
-//! It always holds at least one language. Languages are spelled as the organisation spells them.
+//! The text exists in at least one language. Languages are spelled as the organisation spells them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TranslatedText(BTreeMap<String, String>);
 
-/// A stored text is no object of texts by language, or an empty one.
+/// The stored text is not an object of texts by language, or is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a translated text cannot be read")]
 pub struct UnreadableTranslation;
@@ -23,19 +23,20 @@ impl TranslatedText {
         Self(BTreeMap::from([(locale.to_owned(), text.into())]))
     }
 
-    /// These texts by language; `None` when there is none.
+    /// Makes a translated text from texts by language; `None` if there is none.
     #[must_use]
     pub fn new(texts: BTreeMap<String, String>) -> Option<Self> {
         (!texts.is_empty()).then_some(Self(texts))
     }
 
-    /// The text in exactly this language.
+    /// The text in exactly this language, if there is one.
     #[must_use]
     pub fn get(&self, locale: &str) -> Option<&str> {
         self.0.get(locale).map(String::as_str)
     }
 
-    /// Returns the text for a reader of `wanted`: in that language, else in `default`, else in the first one.
+    /// Returns the text for a reader of `wanted`: in that language, otherwise in `default`, otherwise in the first
+    /// language.
     #[must_use]
     pub fn text(&self, wanted: &str, default: &str) -> &str {
         let first = || self.0.values().next().map(String::as_str);
@@ -47,17 +48,17 @@ impl TranslatedText {
         self.0.iter().map(|(locale, text)| (locale.as_str(), text.as_str()))
     }
 
-    /// `{locale: text}`: its form in the API and in the database.
+    /// The form in the API and in the database: `{locale: text}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         self.iter().map(|(locale, text)| (locale.to_owned(), Value::from(text))).collect()
     }
 
-    /// Reads the output of [`TranslatedText::to_json`].
+    /// Parses the output of [`TranslatedText::to_json`].
     ///
     /// # Errors
     ///
-    /// When it is not a JSON object of texts, or is empty.
+    /// If the text is not a JSON object of texts, or is empty.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableTranslation> {
         let texts = serde_json::from_str(stored).map_err(|_| UnreadableTranslation)?;
         Self::new(texts).ok_or(UnreadableTranslation)
@@ -70,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 1.11, fallback.
+    /// Contract 1.11: the language that a reader gets.
     #[rstest]
     #[case(r#"{"en":"Hello","de":"Hallo"}"#, "de", "en", "Hallo")]
     #[case(r#"{"en":"Hello","de":"Hallo"}"#, "fr", "en", "Hello")]

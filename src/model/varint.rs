@@ -1,8 +1,7 @@
-//! Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the top bit set on all but the
-//! last.
+//! Variable-length numbers (LEB128): seven bits a byte, the lowest first, with the top bit set on all bytes but the last.
 //!
-//! The only implementation of this encoding, for facts, blocks and rollups. Signed numbers go through [`zigzag`].
-//! Unreadable bytes give `None`: those that end too early, and numbers beyond 64 bits.
+//! Facts, blocks and rollups all use this implementation. Signed numbers go through [`zigzag`]. Readers return `None` for
+//! bytes that end early and for numbers beyond 64 bits.
 
 pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -12,7 +11,7 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// Reads a number from the front of `bytes`.
+/// Reads a number from the front of `bytes`, and removes its bytes.
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -30,17 +29,17 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Reads a number that fits into 32 bits from the front of `bytes`.
+/// Reads a number from the front of `bytes` as `take` does; `None` if it does not fit into 32 bits.
 pub(crate) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes).and_then(|number| u32::try_from(number).ok())
 }
 
-/// The bytes that [`put`] needs for a number of `bits` significant bits.
+/// The number of bytes that [`put`] needs for a number of `bits` significant bits.
 pub(crate) const fn length(bits: u32) -> usize {
     if bits == 0 { 1 } else { bits.div_ceil(7) as usize }
 }
 
-/// An unsigned number for a signed one: small absolute values become small numbers.
+/// Maps a signed number to an unsigned one, so that small absolute values become small numbers.
 pub(crate) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }

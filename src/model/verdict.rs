@@ -1,35 +1,35 @@
-//! From the results of several locations to one verdict (contract 4.3.7).
+//! The verdict on a service, reached from the results of its locations (contract 4.3.7).
 //!
-//! A location votes with its newest final result while that is fresh; a location without fresh data has no
-//! vote. The rule is a pure function of the votes (`model::quorum`), so the engine, the tests and a reader see the same thing.
+//! The newest final result of a location is its vote while it is fresh; a location without a fresh result has no vote. The
+//! verdict is a pure function of the votes (`model::quorum`), the same in the engine and in tests.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::word_enum::words;
 
-/// Results younger than this always count as fresh.
+/// Results up to this age always count as fresh, in milliseconds.
 pub const FRESH_AT_LEAST_MS: i64 = 300_000;
-/// Results older than this many intervals are stale (unless younger than [`FRESH_AT_LEAST_MS`]).
+/// Results up to an age of this many intervals are fresh; the longer of this and [`FRESH_AT_LEAST_MS`] applies.
 pub const FRESH_INTERVALS: i64 = 3;
 
 words! {
     /// The state of a service according to its measurements.
     #[derive(Default)]
     pub enum Verdict {
-        /// No fresh result at all.
+        /// No result is fresh.
         #[default]
         Unknown,
-        /// Enough locations see it up: by default most.
+        /// Not enough locations see the service down or degraded.
         Up,
-        /// Enough locations see trouble: by default at least half.
+        /// Enough locations see the service degraded or down, by default at least half.
         Degraded,
-        /// Enough locations see it down: by default more than half.
+        /// Enough locations see the service down, by default more than half.
         Down,
     }
 }
 
 impl Verdict {
-    /// The vote that a single location would need to cast to produce this verdict.
+    /// The vote with which a single location would produce this verdict; `None` for unknown.
     #[must_use]
     pub const fn as_check(self) -> Option<CheckStatus> {
         match self {
@@ -41,23 +41,23 @@ impl Verdict {
     }
 }
 
-/// Returns the milliseconds for which a result counts as a vote.
+/// Returns how long a result counts as a vote, in milliseconds.
 #[must_use]
 pub fn freshness_ms(interval_ms: i64) -> i64 {
     interval_ms.saturating_mul(FRESH_INTERVALS).max(FRESH_AT_LEAST_MS)
 }
 
-/// The newest final result of one location.
+/// The newest final result of one location, which is its vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationVote {
-    /// The status that it saw.
+    /// The status that the location measured.
     pub status: CheckStatus,
     /// The start of the check.
     pub checked_at: Timestamp,
 }
 
 impl LocationVote {
-    /// True if the vote still counts at `now`.
+    /// Returns true if the vote still counts at `now`.
     #[must_use]
     pub fn is_fresh(&self, now: Timestamp, interval_ms: i64) -> bool {
         now.ms_since(self.checked_at) <= freshness_ms(interval_ms)

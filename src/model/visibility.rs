@@ -1,7 +1,7 @@
-//! The part of everything that a caller may see: its organisation, or what an access scope shows of it.
+//! What a caller may see: a whole organisation, or the part that an access scope shows.
 //!
-//! Finders of the store take a visibility instead of an organisation, so that none of them can return more than its caller
-//! may see. The rows of a scope are decided in the store (`store::scope_filter`).
+//! Queries of the store take a visibility instead of an organisation, so that none returns more than the caller may see.
+//! Which rows a scope contains is decided in the store (`store::scope_filter`).
 
 use crate::model::access::ApiToken;
 
@@ -13,14 +13,14 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// The whole of an organisation, by its database key: for work on behalf of the organisation itself, such as its
-    /// public pages. A request of the API has the visibility of its caller.
+    /// The whole organisation with this database key. For work on behalf of the organisation itself, such as its public
+    /// pages; a request of the API has the visibility of its caller.
     #[must_use]
     pub const fn whole(organisation: i64) -> Self {
         Self { organisation, scope: None }
     }
 
-    /// The sight of a token: its organisation, as far as its access scope shows it.
+    /// The visibility of a token: its organisation, or the part that its access scope shows.
     #[must_use]
     pub const fn of(token: &ApiToken) -> Self {
         Self { organisation: token.organisation, scope: token.access_scope }
@@ -32,13 +32,13 @@ impl Visibility {
         self.organisation
     }
 
-    /// Returns the database key of the access scope that it is confined to; `None` = it shows the whole organisation.
+    /// Returns the database key of the access scope; `None` if the whole organisation is visible.
     #[must_use]
     pub const fn scope(self) -> Option<i64> {
         self.scope
     }
 
-    /// Returns true if an access scope confines it.
+    /// Returns true if only a part of the organisation is visible.
     #[must_use]
     pub const fn is_confined(self) -> bool {
         self.scope.is_some()

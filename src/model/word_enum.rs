@@ -1,9 +1,9 @@
-//! Enums whose values are words of the API and the database: one spelling, derived from the names of the values.
+//! Enums whose variants are words of the API and the database. Each word is derived from the name of its variant.
 //!
-//! `strum` derives it; [`words`] bundles the derives, and gives all these enums the same three names. A word that is
-//! not its value's name in snake case is set at the value: `#[strum(serialize = "…")]`.
+//! `strum` derives the words. [`words`] adds the derives, and gives all these enums `ALL`, `WORDS` and `as_str`. A word
+//! that is not the name in snake case is set at the variant: `#[strum(serialize = "…")]`.
 
-/// Declares an enum of words.
+/// Declares an enum whose variants are words.
 macro_rules! words {
     ($(#[$about:meta])* pub enum $name:ident { $($values:tt)* }) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,14 +13,14 @@ macro_rules! words {
         pub enum $name { $($values)* }
 
         impl $name {
-            /// Every value, in the order of its definition.
+            /// All variants, in the order of their definition.
             pub const ALL: [Self; <Self as strum::VariantArray>::VARIANTS.len()] =
                 $crate::model::word_enum::array(<Self as strum::VariantArray>::VARIANTS);
 
-            /// The words of all values, in the same order.
+            /// The words of all variants, in the same order.
             pub const WORDS: &'static [&'static str] = <Self as strum::VariantNames>::VARIANTS;
 
-            /// The word of the value.
+            /// The word of this variant.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 let mut position = 0;
@@ -35,7 +35,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// Stores a value of these enums as its word, for `#[serde(with = "word::spelled")]`.
+/// Serialises such an enum as its word, for `#[serde(with = "spelled")]`.
 pub(crate) mod spelled {
     use std::fmt::Display;
     use std::str::FromStr;
@@ -55,7 +55,7 @@ pub(crate) mod spelled {
         word.parse().map_err(serde::de::Error::custom)
     }
 
-    /// The same for a word that may be missing.
+    /// Serialises such an enum as its word if it is present.
     pub(crate) mod option {
         use std::fmt::Display;
         use std::str::FromStr;
@@ -83,7 +83,7 @@ pub(crate) mod spelled {
     }
 }
 
-/// Returns a slice of this length as an array.
+/// Returns the first `N` elements of a slice as an array; the slice must not be shorter.
 pub(crate) const fn array<T: Copy, const N: usize>(values: &[T]) -> [T; N] {
     match values.first_chunk() {
         Some(values) => *values,

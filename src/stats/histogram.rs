@@ -1,8 +1,8 @@
-//! Response times: counts, sum, extremes and an hdrhistogram with 2 significant digits.
+//! Response times: number, sum, shortest, longest, and an hdrhistogram with 2 significant digits.
 //!
-//! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is never
-//! an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). The stored form is
-//! the sparse one, which merges without building a histogram.
+//! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is never an
+//! average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). The stored form is the one of
+//! `sparse`, which can be merged without building a full histogram.
 
 pub mod sparse;
 mod summary;
@@ -13,10 +13,10 @@ use crate::stats::histogram::sparse::{HIGHEST_US, HistogramBucket, SparseHistogr
 
 pub use crate::stats::histogram::summary::{HistogramError, ResponseTimeSummary};
 
-/// Significant digits of the histograms.
+/// Significant decimal digits of the histograms.
 const DIGITS: u8 = 2;
 
-/// Response times in microseconds over some span of time.
+/// Response times over a span of time, in microseconds.
 #[derive(Clone, Debug)]
 pub struct ResponseTimes {
     summary: Option<ResponseTimeSummary>,
@@ -44,7 +44,7 @@ impl ResponseTimes {
         self.histogram.saturating_record(u64::from(response_us.min(HIGHEST_US)));
     }
 
-    /// Adds a span that was summed up before.
+    /// Adds the response times of another span.
     pub fn merge(&mut self, other: &SparseHistogram<'_>) {
         let Some(summary) = &other.summary else { return };
         ResponseTimeSummary::add_to(&mut self.summary, summary);
@@ -53,11 +53,11 @@ impl ResponseTimes {
         }
     }
 
-    /// Adds a span that [`serialise`] has encoded.
+    /// Adds the response times that [`serialise`] has encoded.
     ///
     /// # Errors
     ///
-    /// When the bytes are not a serialised histogram.
+    /// If the bytes are not a serialised histogram.
     pub fn merge_serialised(&mut self, mut bytes: &[u8]) -> Result<(), HistogramError> {
         let mut entries = Vec::new();
         let summary = sparse::read(&mut bytes, &mut entries)?;
@@ -68,14 +68,14 @@ impl ResponseTimes {
         Ok(())
     }
 
-    /// The sums, or `None` when nothing was recorded.
+    /// Number, sum, shortest and longest; `None` if nothing was recorded.
     #[must_use]
     pub const fn summary(&self) -> Option<ResponseTimeSummary> {
         self.summary
     }
 
-    /// The response time that `percent` of all checks did not exceed, in microseconds: never outside of the true
-    /// extremes. `None` when nothing was recorded.
+    /// The response time that `percent` per cent of the response times did not exceed, in microseconds; always between the
+    /// exact shortest and longest. `None` if nothing was recorded.
     #[must_use]
     pub fn percentile_us(&self, percent: f64) -> Option<u32> {
         let summary = self.summary()?;
@@ -85,7 +85,7 @@ impl ResponseTimes {
     }
 }
 
-/// The bytes of the sparse form of these response times, in any order. For a few of them no histogram is built.
+/// Encodes these response times in microseconds, in any order, in the sparse form. No full histogram is built.
 #[must_use]
 pub fn serialise(mut response_us: Vec<u32>) -> Vec<u8> {
     response_us.sort_unstable();
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// The sizes of serialised histograms, on which the size of a rollup at rest depends.
+    /// The sizes of serialised histograms, on which the size of stored rollups depends.
     #[test]
     fn few_values_take_few_bytes() {
         let spread = |count: u32| (0..count).map(|number| 40_000 + number * 7_919 % 40_000).collect();

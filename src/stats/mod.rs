@@ -1,6 +1,6 @@
-//! Figures: availability from status intervals, percentiles from histograms that merge exactly.
+//! Statistics: availability from status intervals, and percentiles from histograms that merge exactly.
 //!
-//! Pure arithmetic over `model` values. It reads no database and no clock.
+//! Everything is pure arithmetic on `model` values, without database and clock.
 
 pub mod histogram;
 pub mod rolling_stats;

@@ -1,44 +1,43 @@
-//! Rolling figures of one service over the last 30 UTC days, today included: the values of `uptime_30d` and
-//! `avg_response_ms`, without reading the history.
+//! Rolling statistics of one service over the last 30 UTC days including today, from which `uptime_30d` and
+//! `avg_response_ms` come without reading the history.
 //!
-//! A day costs 40 bytes, and only days with data are kept, so that 100,000 services fit in memory.
+//! A day takes 40 bytes and only days with data are stored, so 100,000 services fit in memory.
 
 use std::collections::VecDeque;
 
 use crate::stats::uptime::Availability;
 
-/// Number of days that count.
+/// Number of days, including today.
 pub const WINDOW_DAYS: i64 = 30;
 
 const MAX_DAYS: usize = 30;
 const _: () = assert!(MAX_DAYS as i64 == WINDOW_DAYS);
 
-/// Sums of one UTC day.
+/// Statistics of one UTC day, or the sum of several days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DailyStats {
-    /// Uptime and downtime of the day.
+    /// Uptime and downtime.
     pub availability: Availability,
-    /// Checks of locations with role `full` that got an answer.
+    /// Number of checks with a response time, from locations with role `full`.
     pub answered: u32,
-    /// Sum of their response times in microseconds.
+    /// Sum of these response times, in microseconds.
     pub sum_us: u64,
 }
 
-/// Sums of the last 30 days.
+/// Statistics of each of the last 30 days with data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RollingStats {
     days: VecDeque<(i32, DailyStats)>,
 }
 
 impl RollingStats {
-    /// The sums of a day, to be added to; `None` when it is older than all days of a full window. `day` as of
-    /// `Timestamp::day`.
+    /// The statistics of a day, to be added to; `day` as in `Timestamp::day`. `None` if 30 later days are stored.
     pub fn day(&mut self, day: i64) -> Option<&mut DailyStats> {
         let day = i32::try_from(day).unwrap_or(i32::MAX);
         let mut index = self.days.partition_point(|(known, _)| *known < day);
         if self.days.get(index).is_none_or(|(known, _)| *known != day) {
             if self.days.len() >= MAX_DAYS {
-                // The oldest day leaves, and all others move up.
+                // The oldest day is removed, and all others move up.
                 index = index.checked_sub(1)?;
                 self.days.pop_front();
             }
@@ -47,7 +46,7 @@ impl RollingStats {
         self.days.get_mut(index).map(|(_, figures)| figures)
     }
 
-    /// Adds the sums of another window, day by day.
+    /// Adds the statistics of `other`, day by day.
     pub fn merge(&mut self, other: &Self) {
         for (day, figures) in &other.days {
             if let Some(mine) = self.day(i64::from(*day)) {
@@ -56,13 +55,13 @@ impl RollingStats {
         }
     }
 
-    /// Returns the bytes it takes in memory beside itself.
+    /// Returns the bytes on the heap, without the size of the struct itself.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.days.capacity() * size_of::<(i32, DailyStats)>()
     }
 
-    /// The sums of the 30 days that end with `today`.
+    /// The sum of the 30 days that end with `today`.
     #[must_use]
     pub fn total(&self, today: i64) -> DailyStats {
         let mut sum = DailyStats::default();
@@ -76,14 +75,14 @@ impl RollingStats {
 }
 
 impl DailyStats {
-    /// Adds the sums of another day.
+    /// Adds the statistics of another day or service.
     pub const fn merge(&mut self, other: Self) {
         self.availability.merge(other.availability);
         self.answered += other.answered;
         self.sum_us += other.sum_us;
     }
 
-    /// Mean response time in milliseconds with one decimal; `None` without an answer.
+    /// Mean response time in milliseconds with one decimal; `None` if no check was answered.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "sums of 30 days stay far below 2^53")]
     pub fn mean_ms(&self) -> Option<f64> {
@@ -117,7 +116,7 @@ mod tests {
         assert!(window.days.iter().zip(window.days.iter().skip(1)).all(|(left, right)| left.0 < right.0));
     }
 
-    /// Regression: a day that was no longer stored, or was between two others, returned the figures of its neighbour.
+    /// Regression: a day that was no longer stored, or was between two stored ones, returned the statistics of another day.
     #[test]
     fn a_full_window_never_gives_the_figures_of_another_day() {
         let mut window = RollingStats::default();

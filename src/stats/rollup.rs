@@ -1,10 +1,9 @@
-//! Rollups: the checks of one series (a service and a location) summed up per hour or day, with the parts of it.
+//! Rollups: the checks of one result series (a service and a location), summed up for an hour or a day and for its parts.
 //!
-//! A rollup is a tree: an hour with its quarters, their five-minute parts and minutes, or a day with its quarters (6
-//! hours each) and hours; these are the lengths for which figures are requested. Every node has the counts of its
-//! checks and their response times, which merge exactly; so any range is the sum of a few nodes, plus, at its edges,
-//! where not even the finest node fits, the samples themselves. Several rollups of the same span add up, if each
-//! check went into one of them.
+//! A rollup is a tree: an hour with its quarters, their five-minute parts and minutes, or a day with its quarters (of 6
+//! hours) and hours. Statistics are requested for these lengths. Each node has exact counts and response times, so any
+//! range is the sum of a few nodes. At the edges of a range, where even the finest node does not fit, the single checks are
+//! needed. Several rollups of the same span may be added up if each check is in only one of them.
 
 mod buckets;
 mod check_sums;

@@ -1,8 +1,8 @@
-//! Classification of a service's time for an SLA target, from intervals: exact to the millisecond, without sampling.
+//! Classifies the time of a service for an SLA target from intervals: exact to the millisecond, without sampling.
 //!
-//! The measured status counts unless something of higher rank covers it: excluded time (unreachable times, pauses,
-//! planned maintenance), overrides by a member, incidents that count as downtime, and, above all of them, the hours
-//! outside of the promised ones. Excluded time is listed, with its reason.
+//! The measured status decides unless something of higher rank covers it. In rising rank these are: excluded time
+//! (unreachable times, pauses, planned maintenance), overrides by a member, incidents that count as downtime, and hours
+//! outside of the business hours of the target. Excluded time is listed with its reason.
 
 pub mod calculation;
 
@@ -16,20 +16,20 @@ use crate::model::word_enum::words;
 use crate::stats::uptime::{ClassifiedSpan, UptimeClass, cover, measured};
 
 words! {
-    /// The reason for which time is left out.
+    /// Why time of a service is excluded.
     pub enum ExclusionReason {
-        /// Something that it depends on was down.
+        /// A dependency of the service was down.
         Unreachable,
         /// The service was paused.
         Pause,
         /// Planned maintenance was in progress.
         Maintenance,
-        /// A member stated that it is under maintenance.
+        /// A member set the status to maintenance.
         Override,
     }
 }
 
-/// Effect of a moment on the sums.
+/// What the time of a service counts as for an SLA target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlaTimeClass {
     /// Counts as uptime.
@@ -38,9 +38,9 @@ pub enum SlaTimeClass {
     Down,
     /// Does not count: there is no data.
     Unmeasured,
-    /// For nothing: it is left out.
+    /// Does not count: excluded for this reason.
     LeftOut(ExclusionReason),
-    /// For nothing: outside of business hours.
+    /// Does not count: outside of business hours.
     Closed,
 }
 
@@ -54,20 +54,20 @@ impl From<UptimeClass> for SlaTimeClass {
     }
 }
 
-/// All facts about a service.
+/// Everything that decides how the time of a service is classified.
 #[derive(Clone, Copy, Debug)]
 pub struct SlaHistory<'a> {
-    /// Its status changes in order, led by the last one before the range.
+    /// The status changes in order, starting with the last one before the range.
     pub changes: &'a [StatusChange],
-    /// The moment until which results back the last status.
+    /// The time until which results support the last status.
     pub measured_until: Timestamp,
-    /// Decided windows, in the order of the decisions.
+    /// The service windows, in the order in which they were decided.
     pub windows: &'a [ServiceWindow],
-    /// The time of incidents that count as downtime of it.
+    /// The periods of incidents that count as downtime of the service.
     pub incidents: &'a [TimeRange],
 }
 
-/// The time of a range as adjoining spans; `closed` are the hours that are not promised.
+/// Classifies a range as adjoining spans. `closed` are the periods outside of business hours.
 #[must_use]
 pub fn classify(
     past: &SlaHistory<'_>,
@@ -104,7 +104,7 @@ fn of_window(kind: WindowKind) -> SlaTimeClass {
     }
 }
 
-/// Rank of a reason: of several at a moment the planned one is shown.
+/// Rank of a reason: if several apply at a moment, the one with the highest rank is shown.
 const fn rank(time: SlaTimeClass) -> u8 {
     match time {
         SlaTimeClass::LeftOut(ExclusionReason::Unreachable) => 0,
@@ -113,7 +113,7 @@ const fn rank(time: SlaTimeClass) -> u8 {
     }
 }
 
-/// Sums of the promised time, in milliseconds.
+/// Sums of the time within business hours, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlaSums {
     /// Uptime in milliseconds.
@@ -122,7 +122,7 @@ pub struct SlaSums {
     pub down_ms: i64,
     /// Time without data, in milliseconds.
     pub unmeasured_ms: i64,
-    /// Time that is left out.
+    /// Excluded time in milliseconds.
     pub left_out_ms: i64,
 }
 
@@ -135,7 +135,7 @@ impl SlaSums {
         self.left_out_ms += other.left_out_ms;
     }
 
-    /// Sum of uptime and downtime.
+    /// Uptime and downtime.
     #[must_use]
     pub const fn measured(self) -> MeasuredTime {
         MeasuredTime { up_ms: self.up_ms, down_ms: self.down_ms }
@@ -152,7 +152,7 @@ impl SlaSums {
     }
 }
 
-/// Sums of the parts of these spans that are in a range.
+/// Sums up the parts of these spans that lie within a range.
 #[must_use]
 pub fn sums(spans: &[ClassifiedSpan<SlaTimeClass>], range: TimeRange) -> SlaSums {
     let mut sums = SlaSums::default();
@@ -163,20 +163,21 @@ pub fn sums(spans: &[ClassifiedSpan<SlaTimeClass>], range: TimeRange) -> SlaSums
     sums
 }
 
-/// Promised time of one classification, without a break: hours that are not promised do not break it.
+/// A period in which the time within business hours has one classification. Hours outside of business hours do not
+/// interrupt it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlaInterval {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// Effect of this time on the sums.
+    /// What this time counts as.
     pub time: SlaTimeClass,
-    /// The promised time in it, in milliseconds.
+    /// The time within business hours, in milliseconds.
     pub ms: i64,
 }
 
-/// The runs of these spans within a range, oldest first.
+/// Joins these spans within a range into intervals of one classification, oldest first.
 #[must_use]
 pub fn runs(spans: &[ClassifiedSpan<SlaTimeClass>], range: TimeRange) -> Vec<SlaInterval> {
     let mut runs: Vec<SlaInterval> = Vec::new();

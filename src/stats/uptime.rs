@@ -1,7 +1,7 @@
-//! Availability from status intervals (contract 4.7): up time over measured time, exact to the millisecond.
+//! Availability from status intervals (contract 4.7): uptime divided by measured time, exact to the millisecond.
 //!
-//! The measured status counts for a moment, unless something of higher rank covers it: planned maintenance, a pause,
-//! an override (in rising rank). Nothing is sampled, and time without data is left out.
+//! The measured status decides for a moment unless something of higher rank covers it: excluded time (planned maintenance,
+//! a pause, an unreachable time), or, above that, an override. Nothing is sampled, and time without data is left out.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::model::service::OverrideStatus;
 use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::model::time_range::TimeRange;
 
-/// The kind of time that a moment counts for.
+/// What the time of a service counts as for its uptime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UptimeClass {
     /// Counts as uptime.
@@ -42,28 +42,28 @@ impl From<OverrideStatus> for UptimeClass {
     }
 }
 
-/// A half-open interval `[from, to)` with one classification `C`, for uptime unless stated otherwise.
+/// A half-open interval `[from, to)` with one classification `C`; by default for uptime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassifiedSpan<C = UptimeClass> {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// The kind of time it counts for.
+    /// What the time counts as.
     pub counts: C,
 }
 
-/// Sums of the time that counts.
+/// Sums of uptime and downtime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Availability {
-    /// Milliseconds that count as up.
+    /// Uptime in milliseconds.
     pub up_ms: i64,
-    /// Milliseconds that count as down.
+    /// Downtime in milliseconds.
     pub down_ms: i64,
 }
 
 impl Availability {
-    /// Adds `ms` milliseconds of time that counts for `counts`.
+    /// Adds `ms` milliseconds of time that counts as `counts`.
     pub const fn add(&mut self, counts: UptimeClass, ms: i64) {
         match counts {
             UptimeClass::Up => self.up_ms += ms,
@@ -72,20 +72,20 @@ impl Availability {
         }
     }
 
-    /// Adds the sums of another stretch of time.
+    /// Adds the sums of another period or service.
     pub const fn merge(&mut self, other: Self) {
         self.up_ms += other.up_ms;
         self.down_ms += other.down_ms;
     }
 
-    /// Returns true when nothing was measured.
+    /// Returns true if nothing was measured.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.up_ms + self.down_ms == 0
     }
 
-    /// Percent of the measured time that was up, cut (not rounded) to three decimals, so that 100 means no downtime
-    /// at all. `None` when nothing was measured.
+    /// Uptime in per cent of the measured time, cut off (not rounded) after three decimals, so that 100 means no downtime
+    /// at all. `None` if nothing was measured.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "at most 100,000")]
     pub fn percent(&self) -> Option<f64> {
@@ -95,8 +95,8 @@ impl Availability {
     }
 }
 
-/// The measured status in a range as adjoining spans. `changes` are in order and led by the last one before the range,
-/// if there is one; the last status holds until `measured_until`, after which nothing is known.
+/// Classifies a range by the measured status, as adjoining spans. `changes` are in order and start with the last one before
+/// the range, if there is one. The last status lasts until `measured_until`; the time after that counts as nothing.
 #[must_use]
 pub fn measured(
     changes: &[StatusChange],
@@ -131,9 +131,8 @@ fn fill_gaps(spans: &mut Vec<ClassifiedSpan>, from: Timestamp, to: Timestamp) {
     *spans = filled;
 }
 
-/// Covers adjoining spans: the time of a cover counts as the cover says, whatever it was before; of several at a
-/// moment the last in `covers` wins. One sweep over all edges, so that a long history with many decisions stays
-/// quick.
+/// Replaces the classification of adjoining spans where covers overlap them. If several covers overlap at a moment, the
+/// last one in `covers` decides. The edges are passed once in order, so a long history with many covers stays fast.
 #[must_use]
 pub fn cover<C: Copy>(spans: &[ClassifiedSpan<C>], covers: &[ClassifiedSpan<C>]) -> Vec<ClassifiedSpan<C>> {
     let mut edges: Vec<(Timestamp, usize, bool)> = Vec::with_capacity(covers.len() * 2);
@@ -163,8 +162,8 @@ pub fn cover<C: Copy>(spans: &[ClassifiedSpan<C>], covers: &[ClassifiedSpan<C>])
     result
 }
 
-/// Decisions of members as covers, in rising rank: excluded time (planned maintenance, pauses), then overrides. Open
-/// ones reach until `until`.
+/// Service windows as covers, in rising rank: excluded time (planned maintenance, pauses, unreachable times), then
+/// overrides. Open windows last until `until`.
 #[must_use]
 pub fn covers(decided: &[ServiceWindow], until: Timestamp) -> Vec<ClassifiedSpan> {
     let span = |window: &ServiceWindow, counts| ClassifiedSpan {
@@ -194,7 +193,7 @@ pub fn total(spans: &[ClassifiedSpan]) -> Availability {
     sum
 }
 
-/// Sums per UTC calendar day: (day number as of [`Timestamp::day`], sums), in order, only days that spans touch.
+/// Sums for each UTC day as (day number as in [`Timestamp::day`], sums), in order. Days without spans are left out.
 #[must_use]
 pub fn per_day(spans: &[ClassifiedSpan]) -> Vec<(i64, Availability)> {
     let mut days: Vec<(i64, Availability)> = Vec::new();
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!(per_day(&[span]), [(0, down(10)), (1, down(5))]);
     }
 
-    /// Contract 4.7, 4.12: overlapping maintenances leave their time out once; a statement of a person wins over them.
+    /// Contract 4.7, 4.12: time of overlapping maintenances is left out once, and an override outranks it.
     #[test]
     fn planned_maintenance_is_left_out_once_and_an_override_wins() {
         let window =
@@ -293,9 +292,9 @@ mod tests {
         assert_eq!(total(&spans), Availability { up_ms: 3, down_ms: 10 + 45 });
     }
 
-    /// Midnight before the last day of February in a leap year, in a year without, and before a month's end.
+    /// Midnights before the end of February in a leap year and in another year, and before the end of a month.
     const MIDNIGHTS: [&str; 3] = ["2028-02-28", "2027-02-28", "2026-04-30"];
-    /// The coarsest step of the histories below: every edge is at a multiple of it.
+    /// All edges of the histories below are at multiples of this step.
     const STEP_MS: i64 = DAY_MS / 48;
 
     fn midnight(date: &str) -> Timestamp {
@@ -329,8 +328,8 @@ mod tests {
         ]
     }
 
-    /// The classification of a single moment, decided without any span arithmetic: an override (the newest known one)
-    /// outranks excluded time, which outranks the measurement; a gap is a change to "no data".
+    /// The classification of a single moment, without any calculation with intervals. The newest override outranks excluded
+    /// time, which outranks the measured status; a no-data period is a change to "no data".
     fn oracle(
         changes: &[StatusChange],
         until: Timestamp,
@@ -359,7 +358,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
-        /// Three and a half days around a month's end, in steps: sums and days equal a step-by-step count.
+        /// For three and a half days around the end of a month, sums and days equal a step-by-step count.
         #[test]
         fn sums_equal_a_moment_by_moment_count(
             midnight in prop::sample::select(MIDNIGHTS.map(midnight).to_vec()),

@@ -1,7 +1,7 @@
 //! Reminders of coming maintenances: a day and an hour before the planned start.
 //!
-//! One that would have been due before the maintenance was planned is left out. One that came due while no process
-//! ran is still sent, unless the work has started by then, or the later reminder is due as well.
+//! A reminder that would have been due before the maintenance was planned is left out. A reminder that came due while no
+//! process ran is still sent, unless the work has started by then, or the later reminder is due as well.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
@@ -19,7 +19,7 @@ words! {
 }
 
 impl ReminderKind {
-    /// The milliseconds from it to the start.
+    /// Milliseconds from the reminder to the planned start.
     #[must_use]
     pub const fn before_ms(self) -> i64 {
         match self {
@@ -28,7 +28,7 @@ impl ReminderKind {
         }
     }
 
-    /// The kind of its fact.
+    /// Kind of the fact that subscribers get for this reminder.
     #[must_use]
     pub const fn fact(self) -> FactKind {
         match self {
@@ -51,8 +51,8 @@ impl Maintenance {
         wanted.map(|reminder| (reminder, self.schedule.start.plus_ms(-reminder.before_ms()))).collect()
     }
 
-    /// The reminders to plan now, of which these are already planned: none whose time has passed, unless it waits to
-    /// be sent.
+    /// The reminders to plan at `now`, where `planned` is already planned. A reminder whose time has passed is included
+    /// only if it is already planned and still waits to be sent.
     #[must_use]
     pub fn reminders_to_plan(
         &self,
@@ -64,7 +64,7 @@ impl Maintenance {
         wanted
     }
 
-    /// Returns true if this reminder, which is due, is still worth sending.
+    /// Returns true if a due reminder is still worth sending: the work has not started, and no later reminder is due.
     #[must_use]
     pub fn is_reminded(&self, reminder: ReminderKind, now: Timestamp) -> bool {
         let due: Vec<ReminderKind> =
@@ -107,7 +107,8 @@ mod tests {
         assert_eq!(running.reminders(), []);
     }
 
-    /// Minutes before the start, and which of the two are sent then.
+    /// Minutes before the start; whether the reminder of an hour is requested too; whether each of the two is sent at that
+    /// time.
     #[rstest]
     #[case::too_early(25 * 60, true, (false, false))]
     #[case::a_day_before(24 * 60, true, (true, false))]

@@ -1,7 +1,8 @@
 //! A series of maintenances: a window that recurs, and the template of its maintenances.
 //!
-//! The maintenances of a series are rows of their own, created thirty days ahead, and in any case the next one. The
-//! wanted windows are decided here; the effect of a changed series on existing maintenances in `replan`.
+//! The maintenances of a series are rows of their own. All maintenances of the next thirty days exist, and always at least
+//! the next one. This module decides which windows are wanted; `replan` decides how a changed series affects existing
+//! maintenances.
 
 pub mod replan;
 
@@ -18,10 +19,10 @@ use crate::model::word_enum::words;
 
 /// The interval between two plannings of a series, in milliseconds.
 pub const PLANNING_EVERY_MS: i64 = DAY_MS;
-/// The time ahead for which a planning creates maintenances, in milliseconds, so that thirty days are covered until
-/// the next one.
+/// How far ahead maintenances are created, in milliseconds. Includes a day more than thirty, so that thirty days are still
+/// covered just before the next planning.
 const AHEAD_MS: i64 = 30 * DAY_MS + PLANNING_EVERY_MS;
-/// Maximum number of scheduled maintenances of a series at a time, whatever its rule.
+/// Maximum number of scheduled maintenances of a series at a time.
 const WAITING_MAX: usize = 110;
 
 words! {
@@ -29,9 +30,9 @@ words! {
     pub enum SeriesStatus {
         /// Maintenances are created for its windows.
         Active,
-        /// Its rule has nothing to come.
+        /// The rule has no further window.
         Ended,
-        /// It lost its last service.
+        /// No service is left in the series.
         Cancelled,
     }
 }
@@ -43,27 +44,27 @@ pub struct MaintenanceSeries {
     pub key: SeriesKey,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the series.
     pub organisation: i64,
-    /// Title of every maintenance, 1..255 characters per language.
+    /// Title of each maintenance, 1..255 characters per language.
     pub title: TranslatedText,
-    /// The first entry of every timeline; `None` = generated.
+    /// The first entry on the timeline of each maintenance; `None` = generated.
     pub message: Option<TranslatedText>,
-    /// `type` of the API.
+    /// Planned or emergency; `type` in the API.
     pub kind: MaintenanceKind,
     /// Active, ended or cancelled.
     pub status: SeriesStatus,
     /// The rule of the windows.
     pub recurrence: Recurrence,
-    /// True if its maintenances start by themselves.
+    /// True if the maintenances start automatically at their planned start.
     pub auto_start: bool,
-    /// True if they end by themselves.
+    /// True if the maintenances end automatically at their planned end.
     pub auto_complete: bool,
-    /// The moments at which subscribers are notified.
+    /// The moments at which subscribers of a maintenance are notified.
     pub notices: MaintenanceNotices,
-    /// The time at which its next maintenances are created.
+    /// The time of the next planning, which creates the missing maintenances.
     pub next_planning_at: Timestamp,
-    /// The token that created it.
+    /// The token that created the series, if known.
     pub created_by: Option<AnnouncementAuthor>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -72,8 +73,8 @@ pub struct MaintenanceSeries {
 }
 
 impl MaintenanceSeries {
-    /// The windows that need a maintenance at `now`, in order: those of the coming thirty days, one that runs, and in
-    /// any case the next one. None that is over.
+    /// The windows that need a maintenance at `now`, in order: a running one, all that start in the coming thirty days, and
+    /// at least the next one. Windows that are over are left out.
     #[must_use]
     pub fn wanted_occurrences(&self, now: Timestamp) -> Vec<Occurrence> {
         let horizon = now.plus_ms(AHEAD_MS);
@@ -82,7 +83,8 @@ impl MaintenanceSeries {
         near.map(|(_, window)| window).collect()
     }
 
-    /// The series after a planning at `now` that found these windows.
+    /// The series after a planning at `now`. `wanted` are the windows that the planning found; without any the series is
+    /// over.
     #[must_use]
     pub fn mark_planned(self, now: Timestamp, wanted: &[Occurrence]) -> Self {
         let status = if wanted.is_empty() { SeriesStatus::Ended } else { SeriesStatus::Active };
@@ -112,7 +114,7 @@ impl MaintenanceSeries {
         }
     }
 
-    /// The existing maintenance adapted to this window, after the series was changed.
+    /// Moves the existing maintenance `before` to this window, with the present settings of the series.
     #[must_use]
     pub fn follow(&self, before: &Maintenance, window: Occurrence) -> Maintenance {
         let new = self.maintenance(window, before.created_at);
@@ -141,7 +143,7 @@ pub(crate) mod tests {
         Timestamp::from_ms(at.timestamp_millis())
     }
 
-    /// A series of this rule in Berlin, whose first window is from 02:00 to 04:00 on 22 November 2026, a Sunday.
+    /// A series with this rule in Berlin. Its first window is from 02:00 to 04:00 on 22 November 2026, a Sunday.
     pub(super) fn series(rule: &str) -> MaintenanceSeries {
         let window =
             Occurrence { start: at("2026-11-22T02:00:00+01:00"), end: at("2026-11-22T04:00:00+01:00") };
@@ -171,8 +173,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// Cases: a rule and the present time; the number of wanted windows, and the days on which the first and the last
-    /// start.
+    /// Cases: a rule and the present time; the number of wanted windows, and the days on which the first and the last of
+    /// them start.
     #[rstest]
     #[case::before("FREQ=WEEKLY", "2026-11-20T00:00:00Z", Some((5, "2026-11-22", "2026-12-20")))]
     #[case::while_one_runs("FREQ=WEEKLY", "2026-11-22T02:59:59Z", Some((5, "2026-11-22", "2026-12-20")))]

@@ -1,23 +1,23 @@
-//! Generated texts of timelines and reminders: English, whatever the language of the organisation.
+//! Generated texts of timelines and reminders: always English, also in organisations with another language.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceWindow;
 
 pub(super) const STARTED: &str = "The maintenance has started.";
 pub(super) const COMPLETED: &str = "The maintenance has been completed.";
-/// The work was called off.
+/// Text for work that was called off.
 pub(super) const CANCELLED: &str = "The maintenance has been cancelled.";
 
 pub(super) fn announced(schedule: MaintenanceWindow) -> String {
     format!("Maintenance is planned {}.", period(schedule))
 }
 
-/// The work was moved to another window by an update.
+/// Text after an update has changed the window.
 pub(super) fn moved(schedule: MaintenanceWindow) -> String {
     format!("The maintenance is now planned {}.", period(schedule))
 }
 
-/// The work was extended, and continues.
+/// Text after an extension, while the work continues.
 pub(super) fn extended(schedule: MaintenanceWindow) -> String {
     match schedule.end {
         Some(end) => format!("The maintenance has been extended until {}.", minute(end)),
@@ -25,7 +25,7 @@ pub(super) fn extended(schedule: MaintenanceWindow) -> String {
     }
 }
 
-/// Text of the reminder before the start.
+/// Text of a reminder before the start.
 #[must_use]
 pub fn reminded(schedule: MaintenanceWindow) -> String {
     format!("Reminder: maintenance is planned {}.", period(schedule))
@@ -38,7 +38,7 @@ fn period(MaintenanceWindow { start, end }: MaintenanceWindow) -> String {
     }
 }
 
-/// `2026-11-22 22:00 UTC`.
+/// A time with minutes, in the form `2026-11-22 22:00 UTC`.
 fn minute(at: Timestamp) -> String {
     let text = at.to_string();
     let clock = text.split_once('T').and_then(|(_, clock)| clock.get(..5)).unwrap_or_default();

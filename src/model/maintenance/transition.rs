@@ -1,7 +1,7 @@
-//! The effect of an action on a maintenance: its new state, and its new entries on the timeline.
+//! The effect of an operation on a maintenance: its new state, and its new entries on the timeline.
 //!
-//! Every action is a plain function from before to after. Whether it is allowed is checked first; an action of the
-//! clock is allowed when it is due, so doing it twice is impossible.
+//! Each operation is a plain function from the maintenance before to the maintenance after. It first checks whether the
+//! state allows the operation. A transition by the clock is made only when it is due, so it cannot happen twice.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{
@@ -11,7 +11,7 @@ use crate::model::subscriber_fact::FactKind;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated_text::TranslatedText;
 
-/// The time of an action, and the language in which generated texts are stored.
+/// The time of an operation, and the language in which generated texts are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationContext<'a> {
     /// Time of the operation.
@@ -20,12 +20,12 @@ pub struct OperationContext<'a> {
     pub locale: &'a str,
 }
 
-/// The kind of an entry of the timeline.
+/// The event that a timeline entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaintenanceMilestone {
     /// The maintenance was planned.
     Announced,
-    /// It has another window; the state that follows.
+    /// The window was changed; with the state after the change.
     Moved(MaintenanceStatus),
     /// The work has started.
     Started,
@@ -48,21 +48,21 @@ pub struct NewTimelineEntry {
     pub created_at: Timestamp,
 }
 
-/// A maintenance after an act, with the entries that the act adds.
+/// A maintenance after an operation, with the timeline entries that the operation adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceTransition {
     /// The new state, to be stored.
     pub after: Maintenance,
-    /// Oldest first.
+    /// New entries, oldest first.
     pub entries: Vec<NewTimelineEntry>,
 }
 
-/// The settings for announcing a changed window: on the timeline, and to subscribers.
+/// Whether a changed window gets an entry on the timeline, and whether subscribers are notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RescheduleOptions {
-    /// `post_update`: write an entry on the timeline.
+    /// Write an entry on the timeline; `post_update` in the API.
     pub is_posted: bool,
-    /// `notify_subscribers`: notify subscribers of the pages.
+    /// Notify subscribers of the status pages; `notify_subscribers` in the API.
     pub notifies: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct MaintenanceExtension {
 }
 
 impl MaintenanceTransition {
-    /// A new maintenance is announced; it starts at once if its start has been reached.
+    /// Announces a new maintenance. It starts at once if it starts automatically and its start has been reached.
     #[must_use]
     pub fn announce(
         maintenance: Maintenance,
@@ -91,7 +91,8 @@ impl MaintenanceTransition {
         Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
     }
 
-    /// An update from `before` to `after`; it starts at once if its start has been reached.
+    /// Updates a maintenance from `before` to `after`. It starts at once if it starts automatically and its start has been
+    /// reached.
     #[must_use]
     pub fn revise(
         before: &Maintenance,
@@ -115,7 +116,7 @@ impl MaintenanceTransition {
     /// Starts the work.
     ///
     /// # Errors
-    /// [`MaintenanceStateError`] unless it is scheduled.
+    /// [`MaintenanceStateError`] unless the maintenance is scheduled.
     pub fn start(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
         before.allow(MaintenanceOperation::Start)?;
         Ok(Self { after: before.clone(), entries: Vec::new() }.begin(stamp))
@@ -124,7 +125,7 @@ impl MaintenanceTransition {
     /// Ends the work.
     ///
     /// # Errors
-    /// [`MaintenanceStateError`] unless it is in progress.
+    /// [`MaintenanceStateError`] unless the maintenance is in progress.
     pub fn complete(
         before: &Maintenance,
         stamp: OperationContext<'_>,
@@ -140,7 +141,7 @@ impl MaintenanceTransition {
     /// Calls the work off.
     ///
     /// # Errors
-    /// [`MaintenanceStateError`] unless it is scheduled.
+    /// [`MaintenanceStateError`] unless the maintenance is scheduled.
     pub fn cancel(before: &Maintenance, stamp: OperationContext<'_>) -> Result<Self, MaintenanceStateError> {
         before.allow(MaintenanceOperation::Cancel)?;
         let status = MaintenanceStatus::Cancelled;
@@ -150,11 +151,11 @@ impl MaintenanceTransition {
         Ok(Self { after, entries: vec![entry] })
     }
 
-    /// It gets another window: it continues, or, when the window starts in the future, is scheduled again. An open
-    /// end cannot be waited for, so it switches automatic completion off.
+    /// Replaces the window. The work continues, or is scheduled again if the new window starts in the future. An open end
+    /// switches automatic completion off.
     ///
     /// # Errors
-    /// [`MaintenanceStateError`] unless it is in progress or completed.
+    /// [`MaintenanceStateError`] unless the maintenance is in progress or completed.
     pub fn extend(
         before: &Maintenance,
         extension: MaintenanceExtension,
@@ -177,7 +178,7 @@ impl MaintenanceTransition {
         Ok(Self { entries: vec![entry], after })
     }
 
-    /// Returns the action of the clock at this moment, if one is due: one transition at a time.
+    /// Returns the automatic start or completion that is due at this moment, if any. Never both at once.
     #[must_use]
     pub fn when_due(before: &Maintenance, stamp: OperationContext<'_>) -> Option<Self> {
         if starts_by_itself(before, stamp.at) {
@@ -187,8 +188,8 @@ impl MaintenanceTransition {
         if before.auto_complete && is_over { Self::complete(before, stamp).ok() } else { None }
     }
 
-    /// Leaves out entries for which the timeline has no room; the end or cancellation of work has some room beyond
-    /// the limits.
+    /// Drops entries for which the timeline has no room. An entry about the end or the cancellation of the work may exceed
+    /// the limits a little.
     #[must_use]
     pub fn fitted(mut self, mut size: TimelineSize) -> Self {
         self.entries.retain(|entry| {
@@ -221,14 +222,14 @@ impl MaintenanceTransition {
     }
 }
 
-/// The planned window has no effect once it was started or ended by hand.
+/// Returns true if the automatic start is due. A maintenance that was started or ended by hand is no longer scheduled.
 fn starts_by_itself(maintenance: &Maintenance, now: Timestamp) -> bool {
     let waits = maintenance.status == MaintenanceStatus::Scheduled;
     waits && maintenance.auto_start && maintenance.schedule.start <= now
 }
 
 impl MaintenanceMilestone {
-    /// The state in the entry.
+    /// The state that the entry shows.
     #[must_use]
     pub const fn status(self) -> MaintenanceStatus {
         match self {
@@ -240,7 +241,7 @@ impl MaintenanceMilestone {
         }
     }
 
-    /// The kind of fact for subscribers.
+    /// The kind of the fact that subscribers get.
     #[must_use]
     pub const fn fact(self) -> FactKind {
         match self {

@@ -1,8 +1,7 @@
-//! The part of a message beyond the state of its incident: services that joined or recovered, and the severity
-//! before.
+//! What a message says beyond the state of its incident: services that joined or recovered, and the previous severity.
 //!
-//! The state of an incident has all services that it affects; a message about a change names those of the change.
-//! Both are kept with the message, so that each attempt sends the same.
+//! The state of an incident lists all affected services; a message about a change names the services of that change. Both
+//! are stored with the message, so that each attempt sends the same text.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,22 +9,22 @@ use crate::model::incident::{AffectedService, Severity};
 use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 use crate::model::word_enum::spelled;
 
-/// The change of an incident, as far as a message names it.
+/// The change of an incident that a message reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IncidentChange {
-    /// The services that have joined it.
+    /// The services that have joined the incident.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<ServiceGroup>,
     /// The services that work again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered: Option<ServiceGroup>,
-    /// The severity before it rose.
+    /// The severity before the incident became worse.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "spelled::option")]
     pub previous_severity: Option<Severity>,
 }
 
 impl IncidentChange {
-    /// Returns true if it names nothing.
+    /// Returns true if there is no change to report.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -35,14 +34,14 @@ impl IncidentChange {
 /// Some services of an incident: the first of them by name, and their number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceGroup {
-    /// The first of them, [`SERVICES_MAX`] at most.
+    /// The first services, at most [`SERVICES_MAX`].
     pub services: Vec<ServiceFacts>,
-    /// The number of all of them.
+    /// The number of all services in the group.
     pub count: usize,
 }
 
 impl ServiceGroup {
-    /// These services, in their order; `None` when there are none.
+    /// Makes a group of these services, in their order; `None` if there are none.
     #[must_use]
     pub fn from_affected<'a>(affected: impl IntoIterator<Item = &'a AffectedService>) -> Option<Self> {
         let mut group = Self { services: Vec::new(), count: 0 };
@@ -55,7 +54,7 @@ impl ServiceGroup {
         (group.count > 0).then_some(group)
     }
 
-    /// Their names as the start of a sentence: one or two by name, the others as a number.
+    /// The group as the subject of a sentence: one or two services by name, more as a name and a number.
     #[must_use]
     pub fn phrase(&self) -> String {
         let name = |index: usize| self.services.get(index).map_or("", |service| service.name.as_str());
@@ -91,7 +90,7 @@ mod tests {
         (!services.is_empty()).then_some(ServiceGroup { count: services.len(), services })
     }
 
-    /// A message as an earlier version stored it.
+    /// A message as earlier versions stored it.
     fn stored(event: NotificationEvent) -> Value {
         let incident = json!({"id": "rNSJxMbDTX2uHc08AiCqo", "title": "Shop is down", "status": "investigating",
             "severity": "critical", "started_at": 1, "resolved_at": null, "text": "", "acknowledged_by": null,

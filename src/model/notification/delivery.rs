@@ -6,28 +6,28 @@ use crate::model::notification::digest::DeliveryHold;
 use crate::model::notification::message::NotificationMessage;
 use crate::model::word_enum::words;
 
-/// The time after which a message that could not be delivered is given up, in milliseconds.
+/// The time after which a message that could not be delivered is given up, in milliseconds: a day.
 pub const GIVEN_UP_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
-/// The first wait, in milliseconds; each is twice the one before.
+/// The wait after the first failed attempt, in milliseconds. Each later wait is twice as long as the one before.
 const FIRST_WAIT_MS: i64 = 1_000;
-/// The longest wait, in milliseconds; the receiver cannot request a longer one.
+/// The longest wait between two attempts, in milliseconds; a receiver cannot request a longer one.
 pub const LONGEST_WAIT_MS: i64 = 15 * 60 * 1_000;
-/// The shortest wait after an attempt for which it is unknown whether the message was taken, in milliseconds (RFC
-/// 5321, 4.5.3.2.6: a mail server may take so long to answer).
+/// The shortest wait after an attempt that may have succeeded, in milliseconds. A mail server may take this long to answer
+/// (RFC 5321, 4.5.3.2.6).
 pub const UNCONFIRMED_WAIT_MS: i64 = 10 * 60 * 1_000;
-/// Maximum number of stored characters of an answer.
+/// Maximum number of stored characters of the receiver's answer.
 pub const DETAIL_LENGTH: usize = 300;
 
 words! {
     /// The status of a delivery.
     pub enum DeliveryStatus {
-        /// It is to be sent, or tried again.
+        /// The message waits for its first or next attempt.
         Waiting,
-        /// The other side has taken it.
+        /// The receiver has accepted the message.
         Delivered,
-        /// It was given up: after a day, or because the receiver refuses it permanently.
+        /// The message was given up: after a day, or because the receiver refuses it permanently.
         Dead,
-        /// It is part of a digest.
+        /// The message was combined into a digest.
         Gathered,
     }
 }
@@ -35,34 +35,35 @@ words! {
 words! {
     /// The outcome of one attempt.
     pub enum DeliveryOutcome {
-        /// The other side has taken it.
+        /// The receiver has accepted the message.
         Delivered,
         /// The attempt failed, and may succeed later.
         Failed,
-        /// Another attempt would fail too.
+        /// The attempt failed, and another one would fail too.
         Refused,
-        /// All of it was sent and the answer was lost: the receiver may have taken it. It is tried again, but late.
+        /// The message was sent, but no answer came: the receiver may have accepted it. It is tried again after a longer
+        /// wait.
         Unconfirmed,
     }
 }
 
-/// The scope of a failed attempt: the failure of one message or of one recipient does not affect the others.
+/// What a failed attempt is blamed on. The failure of one message or one recipient does not affect other messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultOwner {
-    /// The other side answers, but does not take this message.
+    /// The receiver answers, but does not accept this message.
     Message,
     /// The receiver refuses messages for this recipient.
     Recipient,
-    /// The channel takes nothing: it cannot be reached, does not answer, requires other credentials or a pause.
+    /// The channel accepts nothing: it cannot be reached, does not answer, requires other credentials or requests a pause.
     Channel,
-    /// This machine could not send.
+    /// This machine could not send the message.
     Sender,
 }
 
 /// A message for a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Key of the row; they rise in the order of the events of an incident.
+    /// Key of the row. Keys rise in the order of the events of an incident.
     pub key: i64,
     /// The id that the receiver sees: the same on every attempt.
     pub id: Id,
@@ -70,7 +71,7 @@ pub struct Delivery {
     pub organisation: i64,
     /// Database key of the channel.
     pub channel: i64,
-    /// Database key of the contact that it is for; `None` = all readers of the channel.
+    /// Database key of the contact that the message is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
     /// The contents of the message.
     pub message: NotificationMessage,
@@ -78,22 +79,23 @@ pub struct Delivery {
     pub status: DeliveryStatus,
     /// Number of attempts so far.
     pub tries: u32,
-    /// The time of the fact.
+    /// The time of the event that the message reports.
     pub created_at: Timestamp,
-    /// The time at which it is given up.
+    /// The time at which the message is given up.
     pub expires_at: Timestamp,
-    /// The time of the next attempt; `None` when there is none, or an earlier message about the same subject waits.
+    /// The time of the next attempt; `None` if no attempt will follow, or while an earlier message about the same subject
+    /// waits.
     pub due_at: Option<Timestamp>,
-    /// The time at which it was delivered, given up or gathered.
+    /// The time at which the message was delivered, given up or combined into a digest; `None` before.
     pub ended_at: Option<Timestamp>,
-    /// A time before which it is not sent; `None` when nothing holds it.
+    /// The hold, before whose end the message is not sent; `None` if the message is not held.
     pub hold: Option<DeliveryHold>,
-    /// The id of the digest that includes it.
+    /// The id of the digest that includes the message, if any.
     pub digest: Option<Id>,
 }
 
 impl Delivery {
-    /// A new message: it is sent at once, or when its hold is over, and has a day from then on.
+    /// A new message. It is sent at once or when its hold ends, and is given up a day after that.
     #[must_use]
     pub fn written(message: NotificationMessage, target: DeliveryTarget, now: Timestamp) -> Self {
         let DeliveryTarget { organisation, channel, contact, hold } = target;
@@ -124,9 +126,9 @@ pub struct DeliveryTarget {
     pub organisation: i64,
     /// Database key of the channel.
     pub channel: i64,
-    /// Database key of the contact that it is for; `None` = all readers of the channel.
+    /// Database key of the contact that the message is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
-    /// A time before which it is not sent.
+    /// The hold, before whose end the message is not sent; `None` if the message is not held.
     pub hold: Option<DeliveryHold>,
 }
 
@@ -135,20 +137,20 @@ pub struct DeliveryTarget {
 pub struct DeliveryAttempt {
     /// Number of the attempt, from 1.
     pub number: u32,
-    /// The time of its start.
+    /// Start of the attempt.
     pub at: Timestamp,
     /// Duration of the attempt in milliseconds.
     pub took_ms: i64,
     /// Success, or the kind of failure.
     pub outcome: DeliveryOutcome,
-    /// The status of the answer; `None` when none came.
+    /// The status code of the answer; `None` if no answer came.
     pub status_code: Option<u16>,
-    /// The answer or the error, without secrets; [`DETAIL_LENGTH`] characters at most.
+    /// The answer or the error, without secrets; at most [`DETAIL_LENGTH`] characters.
     pub detail: String,
 }
 
-/// The milliseconds until the next attempt after this number of failed ones, before jitter: doubled each time, a
-/// quarter of an hour at most.
+/// The wait in milliseconds after this number of failed attempts, without jitter: doubled each time, at most a quarter of
+/// an hour.
 #[must_use]
 pub fn wait_ms(tries: u32) -> i64 {
     let doubled = tries.saturating_sub(1).min(30);
@@ -160,19 +162,19 @@ pub fn wait_ms(tries: u32) -> i64 {
 pub struct FailedDelivery {
     /// Number of the attempt, from 1.
     pub number: u32,
-    /// The time of its end.
+    /// End of the attempt.
     pub at: Timestamp,
-    /// The time before which the receiver wants no further message.
+    /// The earliest time of the next attempt, if the receiver requested one.
     pub retry_after: Option<Timestamp>,
-    /// True if the message may have been taken.
+    /// True if the receiver may have accepted the message.
     pub is_unconfirmed: bool,
-    /// 0..1: lengthens the wait by up to a quarter, so that not all attempts come at the same time.
+    /// Jitter, 0..1: lengthens the wait by up to a quarter, so that attempts do not all come at the same time.
     pub jitter: f64,
 }
 
-/// The time of the next attempt, or `None` when the message is given up: no later than `expires_at`, and not before
-/// the time requested by the receiver, of which at most [`LONGEST_WAIT_MS`] count. A message that may have been taken
-/// is not sent again before [`UNCONFIRMED_WAIT_MS`] have passed.
+/// The time of the next attempt; `None` if the message has expired. The attempt is no later than `expires_at`. A pause that
+/// the receiver requests counts up to [`LONGEST_WAIT_MS`]. A message that may have been accepted is not sent again before
+/// [`UNCONFIRMED_WAIT_MS`] have passed, unless it expires sooner.
 #[must_use]
 pub fn next_try(failed: FailedDelivery, expires_at: Timestamp) -> Option<Timestamp> {
     let least = if failed.is_unconfirmed { UNCONFIRMED_WAIT_MS } else { 0 };
@@ -202,8 +204,8 @@ mod tests {
         assert_eq!(wait_ms(tries), ms);
     }
 
-    /// Attempts, the milliseconds until it expires, the pause requested by the receiver (in seconds from now),
-    /// jitter; the wait.
+    /// Number of the attempt, milliseconds until the message expires, the pause that the receiver requests (seconds),
+    /// jitter; the wait in milliseconds.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, None, 0.0, Some(1_000))]
     #[case(1, GIVEN_UP_AFTER_MS, None, 1.0, Some(1_250))]
@@ -229,7 +231,7 @@ mod tests {
         assert_eq!(due.map(|due| due.ms_since(at)), expected);
     }
 
-    /// Tries, the milliseconds until it expires, the wait.
+    /// Number of the attempt, milliseconds until the message expires; the wait in milliseconds.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, 600_000)]
     #[case(11, GIVEN_UP_AFTER_MS, 900_000)]

@@ -1,5 +1,4 @@
-//! Digests: one message with those that a channel was not sent one by one because there were too many within a
-//! minute.
+//! Digests: one message that combines several, sent when a channel would otherwise get too many within a minute.
 
 use std::ops::RangeInclusive;
 
@@ -10,74 +9,74 @@ use crate::model::incident::Severity;
 use crate::model::notification::NotificationEvent;
 use crate::model::word_enum::{spelled, words};
 
-/// Messages that a channel may be sent one by one within a minute.
+/// Permitted values of the number of messages that a channel gets one by one within a minute, before digests begin.
 pub const ABOVE: RangeInclusive<u32> = 1..=1_000;
-/// The default number for channels that are read by people.
+/// The default of that number for channels that people read.
 pub const USUAL_ABOVE: u32 = 20;
-/// The time within which messages are counted, and for which the others are gathered, in milliseconds.
+/// The time within which messages are counted, and for which messages wait for their digest, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
-/// Maximum number of messages that a digest names; `count` is the full number.
+/// Maximum number of messages that a digest lists; `count` is the full number.
 pub const ENTRIES_MAX: usize = 50;
 
 words! {
     /// The reason for holding a message.
     pub enum HoldReason {
-        /// For the end of quiet hours.
+        /// The message waits for the end of quiet hours.
         QuietHours,
         /// The message waits for a digest.
         Digest,
-        /// For more services that join an incident, or recover from it.
+        /// The message waits for more services that join an incident or recover from it.
         Batch,
     }
 }
 
-/// A message is not sent before a time.
+/// A hold: the message is not sent before a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryHold {
     /// The earliest time of sending.
     pub until: Timestamp,
-    /// The reason for holding it.
+    /// The reason for holding the message.
     pub by: HoldReason,
 }
 
-/// The messages of a channel within the time in which messages are counted ([`WINDOW_MS`]).
+/// The recent messages of a channel, counted over [`WINDOW_MS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecentMessages {
-    /// True if there are as many as the channel is sent one by one.
+    /// True if the channel has got as many messages as it gets one by one.
     pub are_many: bool,
-    /// The time of the next digest, if messages wait for one.
+    /// The time of the next digest, if messages wait for it.
     pub digest_at: Option<Timestamp>,
 }
 
 /// The contents of a digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestFacts {
-    /// The id of its delivery: it has no other subject.
+    /// The id of the delivery of the digest; also its subject id.
     pub id: String,
-    /// The number of messages.
+    /// The number of all messages in the digest.
     pub count: usize,
-    /// The first of them, [`ENTRIES_MAX`] at most.
+    /// The first messages, at most [`ENTRIES_MAX`].
     pub entries: Vec<DigestEntry>,
-    /// Their headlines in lines, some at most.
+    /// Headlines of the first messages, one a line.
     pub text: String,
-    /// The worst severity of the entries that are not over, or of all if all are.
+    /// The worst severity of the subjects that are not over, or of all subjects if all are over.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// True if everything in it is over.
+    /// True if all subjects in the digest are over.
     pub is_over: bool,
 }
 
 /// A message in a digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestEntry {
-    /// The id of its delivery.
+    /// The id of the delivery.
     pub id: String,
-    /// Its event.
+    /// The event that the message reports.
     #[serde(with = "spelled")]
     pub event: NotificationEvent,
-    /// The id of its subject.
+    /// The id of the subject of the message.
     pub subject: String,
-    /// Its headline.
+    /// The headline of the message.
     pub headline: String,
 }
 

@@ -14,15 +14,15 @@ const LINES_MAX: usize = 20;
 /// A message for a digest.
 #[derive(Clone, Copy, Debug)]
 pub struct GatheredMessage<'a> {
-    /// The id of its delivery.
+    /// The id of the delivery.
     pub id: Id,
     /// Contents of the message.
     pub message: &'a NotificationMessage,
 }
 
-/// The messages of a digest, of those whose hold is over; `None` when there are too few. Those about a subject of
-/// which a message is being sent, or may be, are left alone, so that they stay in their order. Messages that waited
-/// for a digest are combined if there is more than one, messages that waited for the end of quiet hours if there are
+/// Chooses the messages of a digest from `released`, the messages whose hold has ended; `None` if there are too few.
+/// Messages about a subject in `left_alone` are not chosen, because another message about it is being sent and their order
+/// would be lost. Two messages that waited for a digest are enough; messages that waited for the end of quiet hours must be
 /// more than `most`.
 #[must_use]
 pub fn choose_for_digest(released: Vec<Delivery>, left_alone: &[String], most: u32) -> Option<Vec<Delivery>> {
@@ -36,7 +36,7 @@ pub fn choose_for_digest(released: Vec<Delivery>, left_alone: &[String], most: u
     is_enough.then_some(chosen)
 }
 
-/// A digest of these messages, in their order.
+/// Makes a digest of these messages, in their order.
 #[must_use]
 pub fn digest(id: Id, gathered: &[GatheredMessage<'_>]) -> DigestFacts {
     let entry = |gathered: &GatheredMessage<'_>| DigestEntry {

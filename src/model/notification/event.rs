@@ -1,14 +1,14 @@
-//! The events of notifications.
+//! The events that messages report.
 
 use crate::model::word_enum::words;
 
 words! {
-    /// An event of a notification.
+    /// An event that messages report.
     pub enum NotificationEvent {
         /// An incident was opened.
         #[strum(serialize = "incident.opened")]
         IncidentOpened,
-        /// Something about it has changed.
+        /// An open incident has changed in another way: title, status, severity, timeline or services.
         #[strum(serialize = "incident.updated")]
         IncidentUpdated,
         /// Services have joined an open incident.
@@ -20,13 +20,13 @@ words! {
         /// Services of an open incident work again.
         #[strum(serialize = "incident.service_recovered")]
         IncidentServiceRecovered,
-        /// A person works on it.
+        /// A person has acknowledged the incident.
         #[strum(serialize = "incident.acknowledged")]
         IncidentAcknowledged,
-        /// It was over, and is not.
+        /// A resolved incident was opened again.
         #[strum(serialize = "incident.reopened")]
         IncidentReopened,
-        /// It is not acknowledged, and a step of its escalation policy is due.
+        /// An incident is not acknowledged, and a step of its escalation policy is due.
         #[strum(serialize = "incident.escalated")]
         IncidentEscalated,
         /// An incident was resolved.
@@ -41,16 +41,16 @@ words! {
         /// A location has lost its own network, or is offline.
         #[strum(serialize = "location.impaired")]
         LocationImpaired,
-        /// This monitor cannot do all of its work.
+        /// Watchkeeper itself cannot do all of its work.
         #[strum(serialize = "monitor.trouble")]
         MonitorTrouble,
         /// An error budget is used up too fast.
         #[strum(serialize = "sla.burning")]
         SlaBurning,
-        /// No contact is on duty for some coming time.
+        /// An on-call schedule has an uncovered period ahead.
         #[strum(serialize = "oncall.gap")]
         OncallGap,
-        /// Many events at once: one message instead of many.
+        /// Several messages are combined in one.
         #[strum(serialize = "digest")]
         Digest,
         /// A test of the channel.
@@ -60,7 +60,7 @@ words! {
 }
 
 impl NotificationEvent {
-    /// The events that a channel may choose; escalations are sent to the recipients in their policy.
+    /// The events that a channel may choose. Escalations are missing: they go to the recipients that their policy names.
     pub const CHOICE: [Self; 14] = [
         Self::IncidentOpened,
         Self::IncidentUpdated,
@@ -78,8 +78,8 @@ impl NotificationEvent {
         Self::OncallGap,
     ];
 
-    /// The events of a new channel: all starts and ends, and events that make an incident larger. A missed heartbeat
-    /// opens an incident as well.
+    /// The default events of a new channel: all starts and ends, and events that make an incident larger. A missed
+    /// heartbeat is left out, because it opens an incident as well.
     pub const USUAL: [Self; 10] = [
         Self::IncidentOpened,
         Self::IncidentServiceJoined,
@@ -93,7 +93,7 @@ impl NotificationEvent {
         Self::OncallGap,
     ];
 
-    /// The words of the events of notices.
+    /// The words of the events that are notices.
     pub const NOTICE_WORDS: [&str; 6] = [
         Self::CertificateExpiring.as_str(),
         Self::HeartbeatMissed.as_str(),
@@ -103,7 +103,7 @@ impl NotificationEvent {
         Self::OncallGap.as_str(),
     ];
 
-    /// The words of those that a channel may choose.
+    /// The words of `CHOICE`.
     pub const CHOICE_WORDS: [&str; Self::CHOICE.len()] = {
         let mut words = [""; Self::CHOICE.len()];
         let mut index = 0;

@@ -1,10 +1,10 @@
-//! The choice of the due messages that are tried next, so that slow receivers of one organisation do not hold up
-//! those of others.
+//! Chooses which due messages are tried next, so that slow receivers of one organisation do not delay the messages of
+//! others.
 //!
-//! Attempts take slots: a fixed number in all, per organisation, per channel, and per mailbox of a channel that sends
-//! mails. Each level takes at most a part of the free slots one level above it, so newcomers find a slot however many
-//! receivers hang. The next slot goes to the organisation and channel with the fewest running attempts; within a
-//! channel escalations come first, then the least tried messages, then those that have waited longest.
+//! Each running attempt occupies a slot. Slots are limited in total, per organisation, per channel, and per mailbox of a
+//! channel that sends mails. Each level may occupy only a share of the slots that are free one level above, so some slots
+//! stay free even if many receivers hang. The next slot goes to the organisation and the channel with the fewest running
+//! attempts. Within a channel escalations come first, then the messages with the fewest attempts, then those due longest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,19 +15,19 @@ use crate::model::notification::ordering_scope::OrderingScope;
 
 /// Maximum number of running attempts over all organisations.
 pub const SLOTS: usize = 1_024;
-/// Maximum of one organisation.
+/// Maximum number of running attempts of one organisation.
 const ORGANISATION_SLOTS: usize = 128;
-/// Maximum of one channel.
+/// Maximum number of running attempts of one channel.
 const CHANNEL_SLOTS: usize = 16;
-/// Maximum number of attempts of a channel that sends mails: the conversation with a mail server may take minutes.
+/// Maximum number of running attempts of a channel that sends mails; a conversation with a mail server may take minutes.
 const MAIL_CHANNEL_SLOTS: usize = 24;
-/// The part of the free slots that an organisation may take: an eighth.
+/// Divisor of the free slots that an organisation may occupy: an eighth.
 const ORGANISATION_SHARE: usize = 8;
-/// The part of the free slots that a channel or a mailbox may take: a quarter.
+/// Divisor of the free slots that a channel or a mailbox may occupy: a quarter.
 const SHARE: usize = 4;
-/// The same for an escalation: half.
+/// Divisor of the free slots that an escalation may occupy at any level: half.
 const ESCALATION_SHARE: usize = 2;
-/// The part of all places that only escalations take: an eighth.
+/// Divisor of the slots that are reserved for escalations: an eighth.
 const RESERVED: usize = 8;
 
 /// A message that is due.
@@ -39,19 +39,19 @@ pub struct DueMessage {
     pub organisation: i64,
     /// Database key of the channel.
     pub channel: i64,
-    /// Database key of the contact that it is for.
+    /// Database key of the contact that the message is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
-    /// The messages that it does not overtake.
+    /// The messages of the channel that it must not overtake.
     pub line: OrderingScope,
-    /// The id of its subject.
+    /// The id of the subject of the message.
     pub subject: String,
     /// Number of attempts so far.
     pub tries: u32,
     /// True for a step of an escalation.
     pub is_escalation: bool,
-    /// True if it was held, so that a digest may include it.
+    /// True if the message was held, so that a digest may include it.
     pub is_held: bool,
-    /// The time since which it is due.
+    /// The time since which the message is due.
     pub due_at: Timestamp,
 }
 
@@ -80,14 +80,14 @@ impl DueMessage {
     }
 }
 
-/// A channel, with the facts that decide its bounds.
+/// A channel, with the properties that decide its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedChannel {
     /// Database key of the channel.
     pub key: i64,
     /// Database key of its organisation.
     pub organisation: i64,
-    /// True if it sends mails.
+    /// True if the channel sends mails.
     pub has_mailboxes: bool,
 }
 
@@ -97,14 +97,14 @@ impl PlacedChannel {
     }
 }
 
-/// A mailbox that a channel sends to: of a contact, or for the messages that are for no contact.
+/// A mailbox that a channel sends to. It belongs to a contact, or gets the messages that are for no particular contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct ChannelMailbox {
     channel: i64,
     contact: Option<i64>,
 }
 
-/// The messages that leave one after the other: about one subject, in one line of a channel.
+/// Messages that must be sent one after the other: about the same subject, in the same ordering scope of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct MessageQueue {
     channel: i64,
@@ -112,7 +112,7 @@ struct MessageQueue {
     subject: String,
 }
 
-/// The places of the running attempts.
+/// The slots that running attempts occupy.
 #[derive(Clone, Debug, Default)]
 pub struct OccupiedSlots {
     total: usize,
@@ -129,26 +129,26 @@ impl OccupiedSlots {
         self.total
     }
 
-    /// The running attempts of an organisation.
+    /// Number of running attempts of an organisation.
     #[must_use]
     pub fn of_organisation(&self, organisation: i64) -> usize {
         self.organisations.get(&organisation).copied().unwrap_or_default()
     }
 
-    /// Returns true if the message itself is being sent.
+    /// Returns true if an attempt to send this message is running.
     #[must_use]
     pub fn is_under_way(&self, message: &DueMessage) -> bool {
         self.channels.get(&message.channel).is_some_and(|keys| keys.contains(&message.key))
     }
 
-    /// Returns true if an attempt of a channel would keep the bounds of its organisation and its own, for a mailbox
-    /// that has none.
+    /// Returns true if one more attempt of the channel would stay within the limits of its organisation and of the channel.
+    /// Limits of mailboxes are not checked.
     #[must_use]
     pub fn channel_has_room(&self, channel: PlacedChannel, is_escalation: bool) -> bool {
         self.count_of_channel(channel.key) < self.bound_of_channel(channel, is_escalation)
     }
 
-    /// The slots that a channel may hold at the moment.
+    /// The number of slots that a channel may occupy at the moment.
     fn bound_of_channel(&self, channel: PlacedChannel, is_escalation: bool) -> usize {
         let own = self.of_organisation(channel.organisation);
         let part = |share, slots, taken| part_for(is_escalation, share, slots, taken);
@@ -167,18 +167,18 @@ impl OccupiedSlots {
         self.channels.get(&channel).map_or(0, HashSet::len)
     }
 
-    /// Returns true if a message about the same subject is being sent in the same line.
+    /// Returns true if a message about the same subject is being sent in the same ordering scope.
     #[must_use]
     pub fn is_queued_behind(&self, message: &DueMessage) -> bool {
         self.queues.contains(&message.queue())
     }
 
-    /// The subjects of a channel about which a message is being sent.
+    /// The subjects about which the channel is sending a message.
     pub fn subjects(&self, channel: i64) -> impl Iterator<Item = &str> {
         self.queues.iter().filter(move |queue| queue.channel == channel).map(|queue| queue.subject.as_str())
     }
 
-    /// Returns true if an attempt of the message would keep all bounds.
+    /// Returns true if an attempt to send the message would stay within all limits.
     #[must_use]
     pub fn has_room(&self, message: &DueMessage) -> bool {
         let channel = message.placed_channel();
@@ -189,7 +189,7 @@ impl OccupiedSlots {
         in_channel < bound && message.mailbox().is_none_or(is_free) && !self.is_queued_behind(message)
     }
 
-    /// Takes the slots of a started attempt.
+    /// Occupies the slots for an attempt that starts.
     pub fn take(&mut self, message: &DueMessage) {
         self.total += 1;
         *self.organisations.entry(message.organisation).or_default() += 1;
@@ -200,7 +200,7 @@ impl OccupiedSlots {
         self.queues.insert(message.queue());
     }
 
-    /// Frees the place of an attempt that has ended.
+    /// Frees the slots of an attempt that has ended.
     pub fn release(&mut self, message: &DueMessage) {
         self.total = self.total.saturating_sub(1);
         count_down(&mut self.organisations, message.organisation);
@@ -226,13 +226,13 @@ fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
-/// The slots that one may take of `slots`, of which `taken` are in use: a share of the free ones, and one at least
-/// while there is one.
+/// The number of slots that an organisation, channel or mailbox may occupy, if `taken` of `slots` are in use: the free
+/// slots divided by `share`, rounded up.
 const fn part_of_free(slots: usize, taken: usize, share: usize) -> usize {
     slots.saturating_sub(taken).div_ceil(share)
 }
 
-/// The same for an escalation, or for a message that must leave the reserve of escalations free.
+/// Like `part_of_free`, but leaves the reserve for escalations free unless this is an escalation.
 const fn part_for(is_escalation: bool, share: usize, slots: usize, taken: usize) -> usize {
     if is_escalation {
         part_of_free(slots, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })
@@ -241,8 +241,8 @@ const fn part_for(is_escalation: bool, share: usize, slots: usize, taken: usize)
     }
 }
 
-/// The messages that are tried next, `most` at most, each with the result of `admit`; their slots are taken. `admit`
-/// is called when nothing else keeps a message back; `None` keeps it.
+/// Chooses up to `most` messages to be tried next and occupies their slots. Each is returned with the result of `admit`,
+/// which is called last; if it returns `None`, the message is not chosen.
 pub fn choose_next<P>(
     due: Vec<DueMessage>,
     slots: &mut OccupiedSlots,
@@ -255,7 +255,7 @@ pub fn choose_next<P>(
     }
     let mut queues: Vec<Vec<DueMessage>> = mailboxes.into_values().collect();
     for queue in &mut queues {
-        // The next one is the last.
+        // Sorted in reverse, so that the next message is the last one.
         queue.sort_by_key(|message| Reverse(message.rank()));
     }
     let mut chosen = Vec::new();
@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
 
-    /// A message of a webhook of an organisation, about a subject of its own.
+    /// A message of a webhook channel, about a subject of its own.
     fn message(organisation: i64, channel: i64, key: i64) -> DueMessage {
         DueMessage {
             key,
@@ -314,7 +314,7 @@ mod tests {
         chosen.into_iter().map(|(message, ())| message.key).collect()
     }
 
-    /// Messages for this number of channels of an organisation, `each` per channel, none of which ends.
+    /// Due messages of an organisation: `channels` channels with `each` messages, whose attempts never end.
     fn hanging(organisation: i64, channels: i64, each: i64) -> Vec<DueMessage> {
         let of_channel = |channel: i64| {
             let channel = organisation * 1_000 + channel;
@@ -352,7 +352,8 @@ mod tests {
         assert_eq!(channels, [1_000, 2_000, 1_001, 2_000, 1_000, 2_000]);
     }
 
-    /// Organisations of which each has 40 channels with 30 messages, all hanging, one after the other or at once.
+    /// Each organisation has 40 channels with 30 messages, whose attempts never end; due one after the other or all at
+    /// once.
     #[rstest]
     #[case::one(1)]
     #[case::some(10)]

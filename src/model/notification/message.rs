@@ -1,4 +1,4 @@
-//! The contents of a message: facts as of the moment of the event, the same for every kind of channel.
+//! The contents of a message: facts at the time of the event, the same for every kind of channel.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,19 +11,19 @@ use crate::model::word_enum::spelled;
 
 pub use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 
-/// The facts of an event. Stored unchanged with the delivery, so that each attempt sends the same.
+/// The facts of an event. Stored unchanged with the delivery, so that each attempt sends the same text.
 ///
 /// Times are in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationMessage {
-    /// The event.
+    /// The event that the message reports.
     #[serde(with = "spelled")]
     pub event: NotificationEvent,
     /// The time of the event.
     pub at: i64,
     /// The name of the organisation.
     pub organisation: String,
-    /// The subject.
+    /// What the message is about.
     pub subject: MessageSubject,
 }
 
@@ -35,25 +35,25 @@ pub enum MessageSubject {
     Test,
     /// An incident.
     Incident(IncidentFacts),
-    /// Something that is no incident: a certificate near its end, trouble of the monitor itself.
+    /// A notice: a certificate that expires soon, trouble of the monitor itself, and so on.
     Notice(NoticeFacts),
-    /// Messages that were not sent one by one.
+    /// Several messages, combined in a digest.
     Digest(DigestFacts),
 }
 
-/// A notice, as texts.
+/// A notice as it is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeFacts {
-    /// The same from the start of the trouble to its end, and from one notice of it to the next.
+    /// Id of the notice, the same in the messages about its start and its end.
     pub id: String,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// One or two sentences.
+    /// Text, one or two sentences.
     pub text: String,
-    /// Its severity.
+    /// Severity of the notice.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// True if the trouble is over.
+    /// True if the notice has ended.
     pub is_over: bool,
 }
 
@@ -62,25 +62,25 @@ pub struct NoticeFacts {
 pub struct IncidentFacts {
     /// The id that clients see.
     pub id: String,
-    /// The title.
+    /// Title of the incident.
     pub title: String,
-    /// Its status.
+    /// Status at the time of the event.
     #[serde(with = "spelled")]
     pub status: IncidentStatus,
-    /// Its severity.
+    /// Severity at the time of the event.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// The time of its start.
+    /// Start of the incident.
     pub started_at: i64,
-    /// The time at which it ended.
+    /// The time at which it was resolved; `None` while it is open.
     pub resolved_at: Option<i64>,
-    /// The newest entry of its timeline.
+    /// Text of the newest entry of its timeline; empty if there is none.
     pub text: String,
-    /// The name of the person who acknowledged it.
+    /// The name of the person who acknowledged it; `None` if nobody did.
     pub acknowledged_by: Option<String>,
-    /// The services that it affects, by name, [`SERVICES_MAX`] at most.
+    /// The affected services, by name, at most [`SERVICES_MAX`].
     pub services: Vec<ServiceFacts>,
-    /// The number of services that it affects.
+    /// The number of all affected services.
     pub services_count: usize,
     /// The change that this message is about; empty in messages stored by earlier versions.
     #[serde(default, skip_serializing_if = "IncidentChange::is_empty")]
@@ -88,13 +88,13 @@ pub struct IncidentFacts {
 }
 
 impl IncidentFacts {
-    /// The seconds that it lasted; `None` while it is open.
+    /// Duration of the incident in seconds; `None` while it is open.
     #[must_use]
     pub fn duration_seconds(&self) -> Option<i64> {
         self.resolved_at.map(|end| seconds_between(self.started_at, end))
     }
 
-    /// The services that this message is about: those that joined or recovered with it, else all.
+    /// The services that the message reports: those that joined or recovered, otherwise all affected ones.
     #[must_use]
     pub fn reported_services(&self) -> &[ServiceFacts] {
         let changed = self.change.joined.as_ref().or(self.change.recovered.as_ref());
@@ -102,14 +102,14 @@ impl IncidentFacts {
     }
 }
 
-/// The organisation that sends a message.
+/// The organisation that sends a message, with the languages of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderIdentity<'a> {
     /// Display name of the organisation.
     pub name: &'a str,
     /// The language of the recipient.
     pub language: &'a str,
-    /// Its default language, for texts that are missing in the other one.
+    /// The default language of the organisation, for texts that are missing in `language`.
     pub default_language: &'a str,
 }
 
@@ -143,8 +143,7 @@ impl NotificationMessage {
         Self { event, at, organisation: sender.name.to_owned(), subject: MessageSubject::Incident(facts) }
     }
 
-    /// The same message about an incident, which also names this change. Messages about other subjects stay as they
-    /// are.
+    /// Adds a change to a message about an incident. Messages about other subjects stay unchanged.
     #[must_use]
     pub fn with_change(mut self, change: IncidentChange) -> Self {
         if let MessageSubject::Incident(facts) = &mut self.subject {
@@ -164,7 +163,7 @@ impl NotificationMessage {
         }
     }
 
-    /// The incident, if it is about one.
+    /// The incident that the message is about, if any.
     #[must_use]
     pub const fn incident(&self) -> Option<&IncidentFacts> {
         match &self.subject {
@@ -173,7 +172,7 @@ impl NotificationMessage {
         }
     }
 
-    /// The id of its subject, the same in all messages about it; services of others merge messages by it.
+    /// The id of the subject, the same in all messages about it. Services such as PagerDuty merge messages by this id.
     #[must_use]
     pub fn subject_id(&self) -> &str {
         match &self.subject {
@@ -212,14 +211,14 @@ impl NotificationMessage {
         format!("{before}{title}")
     }
 
-    /// The error of the first of its services with a known one; `None` once that is over.
+    /// The last error of the first reported service that is still failing and has a known error.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         let failing = self.incident()?.reported_services().iter().filter(|service| !service.is_recovered);
         failing.filter_map(|service| Some(service.evidence.as_deref()?.last_failure.as_ref()?.error())).next()
     }
 
-    /// The services that have joined or recovered, by name.
+    /// A phrase that names the services that joined or recovered, for the headline.
     fn phrase_of_change(&self) -> Option<String> {
         let change = &self.incident()?.change;
         match self.event {
@@ -246,7 +245,7 @@ impl NotificationMessage {
         }
     }
 
-    /// Returns true if there is no trouble any more, or there was none.
+    /// Returns true if the subject is over, or the message is only a test.
     #[must_use]
     pub fn is_good_news(&self) -> bool {
         match &self.subject {

@@ -1,10 +1,10 @@
-//! The lines of the messages of a channel.
+//! Which messages of a channel are sent one after the other.
 
-/// The messages of a channel that go one after the other, of those about one subject.
+/// The scope within which messages about the same subject are sent one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderingScope {
-    /// All of them: they arrive at one place.
+    /// All messages of the channel: they arrive at the same place.
     Whole,
-    /// Those for a contact, by its key, or those for no contact: each arrive in a mailbox of their own.
+    /// The messages for the contact with this key, or those for no contact: each of these arrives in a mailbox of its own.
     Own(Option<i64>),
 }

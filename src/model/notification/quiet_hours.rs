@@ -1,4 +1,4 @@
-//! Quiet hours: messages that are not severe enough wait until they end.
+//! Quiet hours: messages below a severity wait until the quiet hours end.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::incident::Severity;
@@ -6,22 +6,22 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::BusinessHours;
 use crate::model::time_range::TimeRange;
 
-/// The longest wait, in milliseconds: a week and an hour for a change of the clocks.
+/// The longest wait, in milliseconds: a week, and an hour for a change of the clocks.
 pub const LONGEST_MS: i64 = 7 * DAY_MS + 3_600_000;
 
-/// Hours in which only severe events are sent.
+/// Quiet hours of a channel or a contact, in which only severe events are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuietHours {
-    /// Days of the week and times of day.
+    /// The quiet time: days of the week and times of day.
     pub hours: BusinessHours,
     /// The time zone of the hours.
     pub zone: IanaZone,
-    /// The lowest severity that is sent all the same.
+    /// The lowest severity that is sent even in quiet hours.
     pub except_from: Severity,
 }
 
 impl QuietHours {
-    /// The time until which a message of this severity is held; `None` when it is sent now.
+    /// The time until which a message of this severity is held; `None` if the message may be sent now.
     #[must_use]
     pub fn held_until(&self, severity: Severity, now: Timestamp) -> Option<Timestamp> {
         if severity >= self.except_from {
@@ -43,7 +43,7 @@ mod tests {
     const SUNDAYS: &str = "sun 00:00-24:00";
     const ALWAYS: &str = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00";
 
-    /// Quiet hours in Berlin except for critical events, a time, a severity, and the end of the wait.
+    /// Cases for quiet hours in Berlin that do not hold critical events: hours, present time, severity; the end of the wait.
     #[rstest]
     #[case::before(NIGHT, "2026-11-20T20:59:59Z", Severity::Minor, None)]
     #[case::its_first_moment(NIGHT, "2026-11-20T21:00:00Z", Severity::Major, Some("2026-11-21T06:00:00Z"))]

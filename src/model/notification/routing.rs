@@ -1,34 +1,34 @@
-//! Routing of messages: each channel chooses events, the least severity, and services by their tags.
+//! Routing of messages: each channel chooses events, a lowest severity, and services by tag or by name.
 
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
 use crate::model::notification::event::NotificationEvent;
 use crate::model::notification::quiet_hours::QuietHours;
 
-/// Maximum number of tags of a channel.
+/// Maximum number of tags that a channel chooses.
 pub const TAGS_MAX: usize = 20;
-/// Maximum number of services of a channel that are chosen one by one.
+/// Maximum number of services that a channel names.
 pub const SERVICES_MAX: usize = 100;
 
 /// The messages that a channel gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelRouting {
-    /// The events; in the order of [`NotificationEvent::CHOICE`], at least one.
+    /// The events, in the order of [`NotificationEvent::CHOICE`]; at least one.
     pub events: Vec<NotificationEvent>,
-    /// Nothing that is less severe.
+    /// The lowest severity that is sent.
     pub min_severity: Severity,
-    /// The services that it is about; `None` = all of them.
+    /// The services whose events are sent; `None` = all services.
     pub selection: Option<RoutedServices>,
-    /// Hours in which only severe events are sent; `None` = none.
+    /// Quiet hours, in which only severe events are sent; `None` = no quiet hours.
     pub quiet: Option<QuietHours>,
-    /// Number of messages within a minute that are sent one by one, the others in a digest; `None` = all of them.
+    /// Number of messages that are sent one by one within a minute; further ones are sent in a digest. `None` = no digests.
     pub digest_above: Option<u32>,
 }
 
-/// Services that a channel is about: those that carry one of the tags, and those that are named.
+/// The services that a channel chooses: those that carry one of the tags, and those that are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoutedServices {
-    /// Tags, one of which a service must carry.
+    /// Tags; a service with at least one of them is chosen.
     pub tags: Vec<ResourceReference>,
     /// Services that are named one by one.
     pub services: Vec<ResourceReference>,
@@ -43,17 +43,17 @@ pub struct ResourceReference {
     pub id: Id,
 }
 
-/// The services that an incident affects, as channels choose them.
+/// Keys of the services that an incident or a notice is about, and of their tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoutingKeys {
-    /// The keys of their tags.
+    /// Database keys of the tags of the services.
     pub tags: Vec<i64>,
     /// Database keys of the services.
     pub services: Vec<i64>,
 }
 
 impl RoutedServices {
-    /// Returns true if one of those concerned is chosen.
+    /// Returns true if at least one of the services is chosen.
     #[must_use]
     pub fn meets(&self, concerned: &RoutingKeys) -> bool {
         let one_of = |chosen: &[ResourceReference], keys: &[i64]| {
@@ -76,8 +76,8 @@ impl Default for ChannelRouting {
 }
 
 impl ChannelRouting {
-    /// Returns true if a channel gets a notice. A channel that was notified of its start is notified of its end; a
-    /// notice that concerns no service is sent to channels that are about all services.
+    /// Returns true if the channel gets a notice. A channel that was notified of the start is notified of the end too. A
+    /// notice that concerns no service is sent only to channels that choose all services.
     #[must_use]
     pub fn accepts_notice(&self, occasion: &NotificationTrigger, was_notified: bool) -> bool {
         let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
@@ -91,18 +91,18 @@ impl ChannelRouting {
 pub struct NotificationTrigger {
     /// The event to be reported.
     pub event: NotificationEvent,
-    /// The severity of the incident.
+    /// The severity of the incident or the notice.
     pub severity: Severity,
-    /// The services that it affects.
+    /// The services that are affected, and their tags.
     pub concerned: RoutingKeys,
 }
 
-/// The main event of a change of an incident; `None`: not worth a message. `before` is `None` for a new incident.
+/// The main event of a change of an incident; `None` if no message is needed. `before` is `None` for a new incident.
 #[must_use]
 pub fn event_of(before: Option<&WholeIncident>, after: &WholeIncident) -> Option<NotificationEvent> {
     let is_over = after.incident.is_resolved();
     let Some(before) = before else {
-        // One that was over when it was reported is no news.
+        // An incident that was over when it was reported needs no message.
         return (!is_over).then_some(NotificationEvent::IncidentOpened);
     };
     if is_over != before.incident.is_resolved() {
@@ -144,8 +144,9 @@ mod tests {
         }
     }
 
-    /// The tags of a channel for major events and above (one with tags also names service 100); the severity of a
-    /// notice, whether the channel was notified of it before, and the tags of its service.
+    /// Cases: tags of a channel for major events and above (a channel with tags also names service 100); severity of a
+    /// notice and whether the channel was notified of it before; tags of the service of the notice; whether the channel
+    /// accepts the notice.
     #[rstest]
     #[case::all_that_is_severe(&[], (Severity::Major, false), &[], true)]
     #[case::too_harmless(&[], (Severity::Minor, false), &[7], false)]

@@ -1,4 +1,4 @@
-//! A service as messages name it, and how many they name.
+//! How messages name a service, and how many services they name.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::model::incident::{AffectedService, Impact};
 use crate::model::outage_evidence::{OutageEvidence, seconds_between};
 
-/// Maximum number of services that a message names; `services_count` is the full number.
+/// Maximum number of services that a message names; `services_count` counts all.
 pub const SERVICES_MAX: usize = 50;
 
 /// A service that an incident affects.
@@ -14,25 +14,25 @@ pub const SERVICES_MAX: usize = 50;
 pub struct ServiceFacts {
     /// The id that clients see.
     pub id: String,
-    /// Its name.
+    /// Name of the service.
     pub name: String,
-    /// The word of the impact; `None` for notices.
+    /// The impact of the incident on the service, as a word; `None` for notices.
     pub impact: Option<String>,
-    /// True if it has recovered.
+    /// True if the service has recovered.
     pub is_recovered: bool,
-    /// The time since which it is affected; `None` in messages that earlier versions stored.
+    /// Start of the impact in milliseconds since 1970; `None` in messages that earlier versions stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// The time of its recovery.
+    /// Time of the recovery in milliseconds since 1970; `None` while the service is affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_at: Option<i64>,
-    /// Evidence of its trouble, where the engine has detected it.
+    /// Evidence of the failure, if the engine has detected it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<OutageEvidence>>,
 }
 
 impl ServiceFacts {
-    /// A service as it is affected now.
+    /// The facts about a service in its present state.
     #[must_use]
     pub fn from_affected(affected: &AffectedService) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl ServiceFacts {
         }
     }
 
-    /// The seconds for which it was affected; `None` while it is.
+    /// Duration of the impact in seconds; `None` while the service is affected, or if the start is unknown.
     #[must_use]
     pub fn duration_seconds(&self) -> Option<i64> {
         Some(seconds_between(self.since?, self.recovered_at?))

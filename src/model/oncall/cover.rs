@@ -1,8 +1,7 @@
-//! Cover requests: a contact asks one other contact, or all of a schedule, to take over for a time.
+//! Cover requests: a contact asks another contact, or all contacts of a schedule, to take over for a time.
 //!
-//! The first to accept takes over; later answers are refused with the reason. When all requested contacts have
-//! declined, the request is over. An open request whose time is over has expired; that is not stored, it follows from
-//! the time.
+//! The first contact to accept takes over; later answers are refused with the reason. A request that all requested contacts
+//! have declined is closed. An open request expires when its time is over; this status is computed and never stored.
 
 use std::ops::RangeInclusive;
 
@@ -20,15 +19,15 @@ pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 words! {
     /// The status of a cover request.
     pub enum CoverStatus {
-        /// It may still be accepted.
+        /// No contact has accepted yet.
         Open,
-        /// A contact has accepted it.
+        /// A contact has accepted.
         Accepted,
         /// All requested contacts have declined.
         Declined,
         /// The request was withdrawn.
         Cancelled,
-        /// Its time is over, and it was not accepted.
+        /// The time to be covered is over, and no contact has accepted.
         Expired,
     }
 }
@@ -40,23 +39,23 @@ pub struct CoverRequest {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the request.
     pub organisation: i64,
-    /// The schedule of the time to be covered.
+    /// The schedule whose duty is to be covered.
     pub schedule: NamedSchedule,
     /// The contact who makes the request.
     pub contact: NamedContact,
     /// The time to be covered.
     pub range: TimeRange,
-    /// A note of that contact.
+    /// A note of the requesting contact.
     pub note: Option<String>,
     /// The requested contacts, at least one.
     pub asked: Vec<CoverCandidate>,
-    /// Its stored status: never expired.
+    /// The stored status; never `expired`.
     pub outcome: CoverStatus,
-    /// The contact who accepted it, as long as the contact exists.
+    /// The contact who accepted; `None` if none has, or if that contact was deleted.
     pub accepted_by: Option<NamedContact>,
-    /// The override that its acceptance created, as long as it exists.
+    /// The override that the acceptance created; `None` without one, or if it was deleted.
     pub placed: Option<ResourceReference>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -64,19 +63,19 @@ pub struct CoverRequest {
     pub updated_at: Timestamp,
 }
 
-/// A contact who was asked to take over.
+/// A contact who is asked to take over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoverCandidate {
     /// Key and id of the contact.
     pub contact: ResourceReference,
-    /// The time at which it declined.
+    /// The time at which the contact declined; `None` if it has not.
     pub declined_at: Option<Timestamp>,
 }
 
-/// The reason why a request cannot be answered so.
+/// The reason why an answer to a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoverError {
-    /// The request is not open any more; its status.
+    /// The request is no longer open; with its status.
     Over(CoverStatus),
     /// The contact was not requested.
     NotAsked,
@@ -90,26 +89,26 @@ impl CoverRequest {
         if is_late { CoverStatus::Expired } else { self.outcome }
     }
 
-    /// The time for which a contact takes over who accepts now: time that has passed cannot be covered any more.
+    /// The time that a contact covers who accepts now: the rest of the requested time.
     #[must_use]
     pub fn covered(&self, now: Timestamp) -> TimeRange {
         TimeRange { from: self.range.from.max(now), to: self.range.to }
     }
 
-    /// A contact accepts, also after declining.
+    /// Accepts the request for a contact, even if the contact declined it before.
     ///
     /// # Errors
-    /// When the request is over, or the contact was not requested.
+    /// If the request is no longer open, or the contact was not requested.
     pub fn accept(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, CoverError> {
         self.ensure_answerable(contact.key, now)?;
         let accepted_by = Some(contact.clone());
         Ok(Self { outcome: CoverStatus::Accepted, accepted_by, updated_at: now, ..self.clone() })
     }
 
-    /// A contact declines.
+    /// Declines the request for a contact.
     ///
     /// # Errors
-    /// When the request is over, or the contact was not requested.
+    /// If the request is no longer open, or the contact was not requested.
     pub fn decline(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, CoverError> {
         self.ensure_answerable(contact.key, now)?;
         let mut declined = Self { updated_at: now, ..self.clone() };
@@ -126,7 +125,7 @@ impl CoverRequest {
     ///
     /// # Errors
     ///
-    /// When the request is over.
+    /// If the request is no longer open.
     pub fn cancel(&self, now: Timestamp) -> Result<Self, CoverError> {
         self.open(now)?;
         Ok(Self { outcome: CoverStatus::Cancelled, updated_at: now, ..self.clone() })
@@ -160,7 +159,7 @@ mod tests {
         NamedContact { key, id: Id::random(), name: format!("Contact {key}") }
     }
 
-    /// Contact 1 asks 2 and 3 for the hours 10 to 20.
+    /// Contact 1 asks contacts 2 and 3 to cover the hours 10 to 20.
     fn request(outcome: CoverStatus, declined: &[i64]) -> CoverRequest {
         let asked = |key: i64| CoverCandidate {
             contact: ResourceReference { key, id: Id::random() },
@@ -183,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Cases: the stored status, the contacts who had declined, the hour of the acceptance, the contact; the result.
+    /// Cases: the stored status, the contacts who have declined, the hour of the acceptance, the accepting contact; the
+    /// result.
     #[rstest]
     #[case::before_its_time(CoverStatus::Open, &[], 1, 2, Ok(CoverStatus::Accepted))]
     #[case::during_its_time(CoverStatus::Open, &[], 19, 3, Ok(CoverStatus::Accepted))]
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(accepted.map(|accepted| accepted.outcome), expected);
     }
 
-    /// Cases: the contacts who had declined, the contact who declines; the result.
+    /// Cases: the contacts who have declined, the contact who declines now; the result.
     #[rstest]
     #[case::the_first(&[], 2, Ok(CoverStatus::Open))]
     #[case::twice(&[2], 2, Ok(CoverStatus::Open))]

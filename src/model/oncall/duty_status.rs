@@ -1,30 +1,30 @@
-//! The contact on duty now: since when, until when, and the next one.
+//! The contact who is on duty now: since when, until when, and the next shift.
 //!
-//! Shifts are computed for ever longer stretches of time, so that a schedule of hours is not computed over a year,
-//! and no shift is cut at the end of a stretch.
+//! Shifts are computed for a short time range first, and for longer ones only if the range cuts a shift. So a schedule with
+//! short shifts need not be computed for a year.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::oncall::roster::{DutyRoster, DutyTimeline, Shift};
 use crate::model::time_range::TimeRange;
 
-/// Days by which the searched stretch is extended on both sides, one after the other.
+/// Days by which the searched range is extended on both sides, tried in this order.
 const LONGER_DAYS: [i64; 4] = [2, 16, 100, 400];
 
-/// A schedule at a moment.
+/// The duty of a schedule at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DutyStatus {
     /// The shift on duty; `None` = uncovered.
     pub on_duty: Option<Shift>,
-    /// The start of this state; `None` when it is further back than the searched time.
+    /// The start of the shift or uncovered period; `None` if it is before the searched range.
     pub since: Option<Timestamp>,
-    /// The end of this state; `None` when it is further ahead than the searched time.
+    /// The end of the shift or uncovered period; `None` if it is after the searched range.
     pub until: Option<Timestamp>,
-    /// The shift after the next change of duty.
+    /// The next shift, if one starts within the searched range.
     pub next: Option<Shift>,
 }
 
 impl DutyRoster<'_> {
-    /// The contact on duty at a moment, and for how long.
+    /// The duty at a moment, and its start and end.
     #[must_use]
     pub fn present(&self, at: Timestamp) -> DutyStatus {
         let moment = TimeRange { from: at, to: at.plus_ms(1) };
@@ -39,8 +39,7 @@ impl DutyRoster<'_> {
         present
     }
 
-    /// The shifts that overlap a stretch, each from its own start to its own end, as far as that is within the
-    /// searched time.
+    /// The shifts that overlap a range, with their full length as far as the searched range shows it.
     #[must_use]
     pub fn whole_shifts(&self, range: TimeRange) -> Vec<Shift> {
         let touches = |shift: &Shift| shift.range.from < range.to && range.from < shift.range.to;
@@ -63,7 +62,7 @@ fn widen_range(range: TimeRange, days: i64) -> TimeRange {
     TimeRange { from: range.from.plus_ms(-days * DAY_MS), to: range.to.plus_ms(days * DAY_MS) }
 }
 
-/// The state at a moment of a stretch; the ends of the stretch are no ends of duty.
+/// The duty at a moment. The ends of the searched range do not count as the start or end of a shift.
 fn at_moment(duty: &DutyTimeline, search_range: TimeRange, at: Timestamp) -> DutyStatus {
     let on_duty = duty.shifts.iter().find(|shift| shift.range.contains(at)).copied();
     let gap = duty.gaps.iter().find(|gap| gap.contains(at)).copied();
@@ -91,7 +90,7 @@ mod tests {
         Timestamp::from_ms(moment.timestamp_millis())
     }
 
-    /// Two contacts from the first of November on.
+    /// A schedule with two contacts that starts on 1 November 2026.
     fn schedule(rotation: Rotation, hours: Option<&str>) -> OncallSchedule {
         let contact = |key| ResourceReference { key, id: Id::random() };
         let starts_at = at("2026-11-01T00:00:00Z");
@@ -119,7 +118,7 @@ mod tests {
         Rotation::Weekly { weeks, day: DayOfWeek::Mon, at: "09:00".parse().unwrap() }
     }
 
-    /// Rotation, hours, the moment; the contact on duty, since when, until when, and the start of the next shift.
+    /// Rotation, hours, present time; the contact on duty, since when, until when, and the start of the next shift.
     #[rstest]
     #[case::a_week(weekly(1), None, "2026-11-25T12:00:00Z",
         (Some(1), Some("2026-11-23T09:00"), Some("2026-11-30T09:00"), Some("2026-11-30T09:00")))]
@@ -147,7 +146,7 @@ mod tests {
         assert_eq!(shown(present.next.map(|next| next.range.from)).as_deref(), next);
     }
 
-    /// A shift that continues beyond a stretch is shown whole, and one that is split by an absence is two.
+    /// A shift that continues beyond the range is shown in full; a shift that an absence splits is shown as two.
     #[test]
     fn shifts_are_not_cut_at_the_end_of_a_stretch() {
         let schedule = schedule(weekly(4), None);

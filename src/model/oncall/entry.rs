@@ -1,20 +1,20 @@
-//! Overrides and absences of schedules, as clients create them, with the names of their contacts.
+//! Overrides and absences of schedules as clients see them, with the names of the contacts.
 //!
-//! `schedule` has the part of them that decides who is on duty.
+//! The types in `schedule` hold only the facts that decide who is on duty.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
 use crate::model::contact::NamedContact;
 use crate::model::time_range::TimeRange;
 
-/// Maximum number each of overrides, absences and cover requests of an organisation.
+/// Maximum number of overrides of an organisation, and likewise of absences and of cover requests.
 pub const ENTRIES_MAX: u64 = 5_000;
-/// The time after which entries that are over make room for new ones, in milliseconds: they are too old to be shown.
+/// Age after its end at which an entry may be deleted to make room for a new one, in milliseconds: 400 days.
 pub const RETENTION_MS: i64 = 400 * DAY_MS;
 /// The longest time that an entry may cover, in days.
 pub const LENGTH_DAYS_MAX: i64 = 366;
 
-/// A schedule as others name it.
+/// A schedule, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedSchedule {
     /// Key of the row.
@@ -32,13 +32,13 @@ pub struct OverrideEntry {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the override.
     pub organisation: i64,
-    /// The schedule that it changes.
+    /// The schedule to which it applies.
     pub schedule: NamedSchedule,
     /// The contact who takes over.
     pub contact: NamedContact,
-    /// The time in which it applies.
+    /// The time in which the override applies.
     pub range: TimeRange,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -53,7 +53,7 @@ pub struct AbsenceEntry {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the absence.
     pub organisation: i64,
     /// The contact who is absent.
     pub contact: NamedContact,

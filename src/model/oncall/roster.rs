@@ -1,4 +1,4 @@
-//! From a schedule to shifts: the contacts on duty, and the uncovered periods.
+//! Computes shifts and uncovered periods from a schedule.
 
 use std::collections::HashMap;
 
@@ -12,24 +12,24 @@ use crate::model::time_range::TimeRange;
 pub struct DutyRoster<'a> {
     /// The schedule with its layers.
     pub schedule: &'a OncallSchedule,
-    /// Its overrides, those that touch the time at least.
+    /// Overrides of the schedule, at least those that overlap the requested time.
     pub overrides: &'a [DutyOverride],
-    /// Absences of contacts, likewise.
+    /// Absences of contacts, at least those that overlap the requested time.
     pub absences: &'a [ContactAbsence],
 }
 
-/// A contact is on duty.
+/// A shift: one contact is on duty for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
     /// Start and end of the shift.
     pub range: TimeRange,
     /// Database key of the contact.
     pub contact: i64,
-    /// The source of the duty.
+    /// The layer or the override that puts the contact on duty.
     pub source: ShiftSource,
 }
 
-/// The source of a contact's duty.
+/// The layer or the override that puts a contact on duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ShiftSource {
     /// A layer, by its index from 0.
@@ -38,18 +38,18 @@ pub enum ShiftSource {
     Override(Id),
 }
 
-/// Shifts and uncovered periods. Together they are the whole time, and none touches another one of the same contact
-/// and source.
+/// Shifts and uncovered periods that together fill a time range. Adjoining shifts of the same contact and source are
+/// merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DutyTimeline {
-    /// In the order of time.
+    /// The shifts, in the order of time.
     pub shifts: Vec<Shift>,
     /// The uncovered periods, in order.
     pub gaps: Vec<TimeRange>,
 }
 
 impl DutyRoster<'_> {
-    /// The shifts and uncovered periods in a stretch of time.
+    /// The shifts and uncovered periods within a time range.
     #[must_use]
     pub fn duty(&self, range: TimeRange) -> DutyTimeline {
         let mut duty = DutyTimeline { shifts: Vec::new(), gaps: range.if_not_empty().into_iter().collect() };
@@ -72,14 +72,15 @@ impl DutyRoster<'_> {
         duty
     }
 
-    /// The shift on duty at a moment.
+    /// The shift on duty at a moment; `None` if it is uncovered.
     #[must_use]
     pub fn on_duty(&self, at: Timestamp) -> Option<Shift> {
         self.duty(TimeRange { from: at, to: at.plus_ms(1) }).shifts.pop()
     }
 
-    /// The unintentionally uncovered periods: within the hours of a layer while it is active, and after the first
-    /// layer has started while none is active, because an end was forgotten. All others are intended.
+    /// The uncovered periods that are not intended. These are within the hours of an active layer, or, after the first
+    /// layer has started, at a time when no layer is active, for example because all have ended. Other uncovered periods
+    /// are intended.
     #[must_use]
     pub fn uncovered(&self, range: TimeRange) -> Vec<TimeRange> {
         let layers = &self.schedule.layers;
@@ -98,7 +99,7 @@ impl DutyRoster<'_> {
             .collect()
     }
 
-    /// The times in which a layer has duty, in their order.
+    /// The periods in which a layer has duty, in the order of time.
     fn open(&self, layer: &RotationLayer, range: TimeRange) -> Vec<TimeRange> {
         let Some(limits) = active_range(layer, range) else { return Vec::new() };
         match &layer.hours {
@@ -107,7 +108,7 @@ impl DutyRoster<'_> {
         }
     }
 
-    /// The turns of a layer, in the order of time.
+    /// The shifts of a layer before overrides and absences, in the order of time.
     fn turns(&self, layer: &RotationLayer, range: TimeRange) -> Vec<LayerShift> {
         let Ok(count) = i64::try_from(layer.contacts.len()) else { return Vec::new() };
         let turns = layer.turns(self.schedule.zone);
@@ -127,7 +128,7 @@ impl DutyRoster<'_> {
     }
 }
 
-/// A turn of a contact.
+/// A shift of a layer, before overrides and absences.
 #[derive(Clone, Copy)]
 struct LayerShift {
     range: TimeRange,
@@ -137,7 +138,7 @@ struct LayerShift {
 struct AbsenceCalendar(HashMap<i64, Vec<TimeRange>>);
 
 impl AbsenceCalendar {
-    /// The absences that overlap a stretch: of each contact in their order, merged where they touch.
+    /// The absences that overlap a range, for each contact in the order of time and merged where they touch.
     fn of(absences: &[ContactAbsence], range: TimeRange) -> Self {
         let mut absences: Vec<ContactAbsence> =
             absences.iter().filter(|absence| common(absence.range, range).is_some()).copied().collect();
@@ -153,7 +154,7 @@ impl AbsenceCalendar {
         Self(away)
     }
 
-    /// The parts of turns without the absences of their contacts.
+    /// The parts of shifts in which their contacts are not absent.
     fn present(&self, turns: Vec<LayerShift>) -> Vec<LayerShift> {
         let mut present = Vec::with_capacity(turns.len());
         for turn in turns {
@@ -166,7 +167,7 @@ impl AbsenceCalendar {
     }
 }
 
-/// Assigns the free time to the contacts of these turns.
+/// Gives the time that is still uncovered to the contacts of these shifts.
 fn assign_gaps(duty: &mut DutyTimeline, turns: &[LayerShift], source: ShiftSource) {
     let mut taken: Vec<TimeRange> = Vec::new();
     let mut gaps = duty.gaps.iter().peekable();
@@ -181,7 +182,7 @@ fn assign_gaps(duty: &mut DutyTimeline, turns: &[LayerShift], source: ShiftSourc
     duty.gaps = without(&duty.gaps, &taken);
 }
 
-/// The part of a stretch in which a layer counts.
+/// The part of a range between the start and the end of a layer; `None` if there is none.
 fn active_range(layer: &RotationLayer, range: TimeRange) -> Option<TimeRange> {
     let ends_at = layer.ends_at.unwrap_or(range.to).min(range.to);
     TimeRange { from: layer.starts_at.max(range.from), to: ends_at }.if_not_empty()
@@ -191,7 +192,7 @@ fn common(one: TimeRange, other: TimeRange) -> Option<TimeRange> {
     TimeRange { from: one.from.max(other.from), to: one.to.min(other.to) }.if_not_empty()
 }
 
-/// The parts of ranges outside of others; both are sorted by their starts.
+/// The parts of `ranges` outside of `taken`. Both are sorted by start.
 fn without(ranges: &[TimeRange], taken: &[TimeRange]) -> Vec<TimeRange> {
     let mut left = Vec::with_capacity(ranges.len());
     let mut taken = taken.iter().peekable();

@@ -13,15 +13,15 @@ use crate::model::time_range::TimeRange;
 
 /// Permitted number of characters of the name of a schedule, and of a layer.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Maximum number of schedules of an organisation, whatever its plan allows.
+/// Maximum number of schedules of an organisation on any plan.
 pub const SCHEDULES_MAX: u64 = 200;
-/// Maximum number of layers of a schedule; it has one at least.
+/// Maximum number of layers of a schedule. There is at least one.
 pub const LAYERS_MAX: usize = 10;
-/// Maximum number of contacts of a layer; it has one at least.
+/// Maximum number of contacts of a layer. There is at least one.
 pub const CONTACTS_MAX: usize = 50;
-/// Days, or weeks, or hours between two hand-overs.
+/// Permitted number of hours, days or weeks between two hand-overs.
 pub const LENGTH: RangeInclusive<u32> = 1..=366;
-/// Maximum number of days of one query.
+/// Maximum number of days for which one request may compute shifts.
 pub const DAYS_MAX: i64 = 400;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -32,9 +32,9 @@ pub struct OncallSchedule {
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the schedule.
     pub organisation: i64,
-    /// 1..255 characters.
+    /// Name, 1..255 characters.
     pub name: String,
     /// The time zone of the hand-overs.
     pub zone: IanaZone,
@@ -46,68 +46,67 @@ pub struct OncallSchedule {
     pub updated_at: Timestamp,
 }
 
-/// A layer: contacts who take turns.
+/// A layer of a schedule: contacts who are on duty in rotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RotationLayer {
-    /// 1..255 characters.
+    /// Name, 1..255 characters.
     pub name: String,
-    /// The contacts, in the order of their turns; at least one.
+    /// The contacts, in the order of their shifts; at least one.
     pub contacts: Vec<ResourceReference>,
-    /// The time from which on the layer counts.
+    /// Start of the layer, inclusive.
     pub starts_at: Timestamp,
-    /// The time before which it counts; `None` = it has no end.
+    /// End of the layer, exclusive; `None` = open end.
     pub ends_at: Option<Timestamp>,
-    /// The times of its hand-overs.
+    /// How duty passes from contact to contact.
     pub rotation: Rotation,
-    /// The hours in which there is duty; `None` = always.
+    /// The hours with duty; `None` = around the clock.
     pub hours: Option<BusinessHours>,
 }
 
-/// The times of hand-overs.
+/// When duty passes to the next contact of a layer.
 ///
-/// Turns of days and weeks are counted by the calendar of the zone, from the last hand-over time at or before the
-/// start of the layer; so the first turn has its full length if the layer starts at such a time. A hand-over at a
-/// time that clocks leave out is read with the offset before the gap, one at a time that they show twice is the first
-/// (RFC 5545, 3.3.5).
+/// Shifts of days and weeks are counted by the calendar of the zone, from the last hand-over time at or before the start of
+/// the layer. So the first shift has its full length if the layer starts at a hand-over time. A hand-over time that clocks
+/// skip is read with the offset before the gap; of a time that clocks show twice, the first is used (RFC 5545, 3.3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
     /// Every `days` days at this time.
     Daily {
-        /// Length of a turn in days.
+        /// Length of a shift in days.
         days: u32,
-        /// The time on the clocks of the zone.
+        /// The time of the hand-over, in the zone of the schedule.
         at: ClockTime,
     },
     /// Every `weeks` weeks on this day at this time.
     Weekly {
-        /// Length of a turn in weeks.
+        /// Length of a shift in weeks.
         weeks: u32,
         /// Day of the hand-over.
         day: DayOfWeek,
-        /// The time on the clocks of the zone.
+        /// The time of the hand-over, in the zone of the schedule.
         at: ClockTime,
     },
-    /// Every `hours` hours from the start of the layer, whatever clocks show.
+    /// Every `hours` hours from the start of the layer, also across changes of the clocks.
     Hours {
-        /// Length of a turn in hours.
+        /// Length of a shift in hours.
         hours: u32,
     },
 }
 
-/// A contact takes over for a time, with precedence over all layers.
+/// An override: a contact takes over for a time, with precedence over all layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DutyOverride {
-    /// Key of the row; the newer one has the higher.
+    /// Key of the row. Newer overrides have higher keys.
     pub key: i64,
     /// The id that clients see.
     pub id: Id,
     /// Database key of the contact who takes over.
     pub contact: i64,
-    /// The time in which it applies.
+    /// The time in which the override applies.
     pub range: TimeRange,
 }
 
-/// A contact is not on duty for a time.
+/// An absence: a contact is not on duty for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactAbsence {
     /// Database key of the absent contact.
@@ -117,23 +116,23 @@ pub struct ContactAbsence {
 }
 
 impl OncallSchedule {
-    /// Returns true if a layer puts this contact on duty.
+    /// Returns true if a layer contains this contact.
     #[must_use]
     pub fn names(&self, contact: i64) -> bool {
         self.layers.iter().flat_map(|layer| &layer.contacts).any(|named| named.key == contact)
     }
 }
 
-/// The starts of the turns of a layer.
+/// Computes the starts of the shifts of a layer.
 pub(super) enum RotationCalendar {
-    /// On dates of a zone.
+    /// Shifts start on dates, at a time of the zone.
     Dates { zone: IanaZone, first: NaiveDate, days: i64, at: ClockTime },
-    /// After equal stretches of time.
+    /// Shifts have equal lengths in milliseconds.
     Steady { first: Timestamp, ms: i64 },
 }
 
 impl RotationLayer {
-    /// The starts of its turns.
+    /// The calendar by which the shifts of this layer start.
     pub(super) fn turns(&self, zone: IanaZone) -> RotationCalendar {
         match self.rotation {
             Rotation::Hours { hours } => {
@@ -158,7 +157,7 @@ fn first_date(zone: IanaZone, starts_at: Timestamp, at: ClockTime, day: Option<D
         let is_day = day.is_none_or(|day| day as u32 == date.weekday().num_days_from_monday());
         is_day && moment(zone, *date, at) <= starts_at
     };
-    // Clocks can be a day off where a zone has changed sides of the date line.
+    // The first candidate is tomorrow, because a zone may have changed sides of the date line.
     let candidates = (0..16).filter_map(|back| shown.checked_sub_signed(TimeDelta::days(back - 1)));
     candidates.into_iter().find(is_it).unwrap_or(shown)
 }
@@ -168,7 +167,7 @@ fn moment(zone: IanaZone, date: NaiveDate, at: ClockTime) -> Timestamp {
 }
 
 impl RotationCalendar {
-    /// The start of a turn.
+    /// The start of the shift with this number; 0 is the first of the layer.
     pub(super) fn begin(&self, turn: i64) -> Timestamp {
         match self {
             Self::Steady { first, ms } => first.plus_ms(turn * ms),
@@ -179,7 +178,8 @@ impl RotationCalendar {
         }
     }
 
-    /// The turn that contains a time. Of turns without length, where a zone leaves out whole days, the last one.
+    /// The number of the shift that contains a moment. Where a zone skips whole days, several shifts may have no length;
+    /// then the last one that starts at or before the moment.
     pub(super) fn turn_at(&self, at: Timestamp) -> i64 {
         let mut turn = match self {
             Self::Steady { first, ms } => at.ms_since(*first).div_euclid(*ms),

@@ -1,7 +1,8 @@
-//! The decision whether an outage becomes an incident, or an update of one, and when it is evaluated again if not.
+//! Decides whether an outage becomes an incident or an update of its incident, and if not, when it is evaluated again.
 //!
-//! An outage that waits for members (a maintenance, an overridden status, another policy) is not evaluated again by
-//! time: the change wakes it, and `incidents::outage_waker` searches for missed ones.
+//! Some outages wait for something that members do: end a maintenance, clear an overridden status, change a policy. These
+//! are not evaluated again at a set time; the change itself wakes them, and `incidents::outage_waker` finds any that were
+//! missed.
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
@@ -9,32 +10,31 @@ use crate::model::incident_policy::{IncidentRules, OutageKind};
 use crate::model::outage::Outage;
 use crate::model::outage::first_edges::FirstEdges;
 
-/// Milliseconds for which a flapping service must be down without a change, at least, before it counts as down.
+/// Shortest time that a flapping service must be down without a change before it counts as down, in milliseconds.
 const STEADY_DOWN_MS: i64 = 30_000;
 
-/// The circumstances of an outage.
+/// Facts beyond the outage itself that its decision depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct OutageCircumstances<'a> {
-    /// The rules of the first policy that matches the service; `None` when none does.
+    /// The rules of the first policy that matches the service; `None` if no policy matches.
     pub rules: Option<&'a IncidentRules>,
-    /// A maintenance in progress covers the service, or somebody has overridden its status.
+    /// True if a maintenance in progress covers the service, or a person has overridden its status.
     pub is_held_back: bool,
-    /// Its incident is open, and takes in the news.
+    /// True if its incident is open and takes updates.
     pub has_open_incident: bool,
 }
 
 /// The decision about an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutageDecision {
-    /// Nothing before this time; `None`: nothing before the next change of the status or of the configuration.
+    /// Do nothing before this time; `None` = before the next change of the status or the configuration.
     Wait(Option<Timestamp>),
-    /// An incident of this severity is to be reported.
+    /// Report an incident of this severity, or an update of the open one.
     Report(Severity),
 }
 
 impl Outage {
-    /// Returns true if it is trouble for which the rules have no incident, and which will not get one by the passing
-    /// of time.
+    /// Returns true if the rules open no incident for this trouble, now or after some time.
     #[must_use]
     pub fn is_unwanted(&self, rules: Option<&IncidentRules>) -> bool {
         let is_wanted = |rules: &IncidentRules| {
@@ -43,23 +43,23 @@ impl Outage {
         self.is_measured && !rules.is_some_and(is_wanted)
     }
 
-    /// The start of the trouble by these rules: the first edge into a kind that has an incident, whatever kind it is
-    /// now.
+    /// The start of the outage by these rules: the earliest first edge into a kind for which the rules open an incident.
+    /// The present kind does not matter.
     #[must_use]
     pub fn started_at(&self, rules: &IncidentRules) -> Timestamp {
         self.first_edges.earliest(|kind| rules.severity(kind).is_some()).unwrap_or(self.began_at)
     }
 
-    /// The time from which on a flapping service that is down counts as down; `None` when it does already, is not
-    /// down, or has no incident for that.
+    /// The time from which a flapping service that is down counts as down; `None` if it is not flapping or not down, counts
+    /// as down by now, or the rules open no incident for being down.
     #[must_use]
     pub fn counts_as_down_from(&self, rules: &IncidentRules) -> Option<Timestamp> {
         rules.down_severity?;
         self.down_since.map(|since| since.plus_ms(rules.open_after_ms().max(STEADY_DOWN_MS)))
     }
 
-    /// The outage by these rules at `now`: a service that has been down for long enough without a change is down,
-    /// though it flaps. Parts that were reported before are not reported again.
+    /// The outage by these rules at `now`. A flapping service that has been down for long enough without a change becomes
+    /// down. If the outage was reported as flapping, being down is reported anew.
     #[must_use]
     pub fn judged(self, rules: Option<&IncidentRules>, now: Timestamp) -> Self {
         let counts_from = rules.and_then(|rules| self.counts_as_down_from(rules));
@@ -74,7 +74,7 @@ impl Outage {
         Self { kind, began_at: since, first_edges, down_since: None, reported_at: None, ..self }
     }
 
-    /// Decides at `now` about the outage, [`judged`](Self::judged) by the same rules.
+    /// Decides at `now` about the outage, which is [`judged`](Self::judged) by the same rules.
     #[must_use]
     pub fn decide(&self, circumstances: OutageCircumstances<'_>, now: Timestamp) -> OutageDecision {
         if !self.is_measured || self.unreachable_since.is_some() || circumstances.is_held_back {
@@ -111,7 +111,7 @@ mod tests {
 
     const NOTIFY: OutageDecision = OutageDecision::Report(Severity::Major);
 
-    /// An outage that began at 10 s, seen at 20 s; a policy opens after the given number of seconds.
+    /// Cases: an outage that began at 10 s and is evaluated at 20 s; the seconds after which the policy opens an incident.
     #[rstest]
     #[case::at_once(outage(Down), Some(0), NOTIFY)]
     #[case::just_long_enough(outage(Down), Some(10), NOTIFY)]
@@ -147,8 +147,8 @@ mod tests {
         assert_eq!(outage(Down).decide(circumstances, at(10_000)), NOTIFY);
     }
 
-    /// Cases: a script of the status, the words of the policy; the expected report: when, as what, since when. `g`
-    /// degraded, `d` down, `u` up for the given number of seconds, `F` = flapping starts with the last change.
+    /// Cases: a script of statuses, the policy; the expected reports with their time, kind and start. The script has `g`
+    /// degraded, `d` down and `u` up with a number of seconds; `F` means that flapping starts with that step.
     #[rstest]
     #[case::down("d60", "down+20", "20s down since 0s")]
     #[case::too_short("d19 u9", "down+20", "")]
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(reported.join(", "), expected);
     }
 
-    /// `down+6 unstable`: an incident for outages that are down or unstable, after six seconds.
+    /// The policy `down+6 unstable` opens an incident for services that are down or flapping, after six seconds.
     fn policy(wanted: &str) -> IncidentRules {
         let seconds = wanted.split(['+', ' ']).nth(1).unwrap();
         let is_wanted = |kind: &str| wanted.contains(kind).then_some(Severity::Major);

@@ -1,30 +1,30 @@
-//! The first edge into each kind of trouble since a service was last up.
+//! The first status change into each kind of trouble since a service was last up.
 //!
-//! The kinds that count depend on the policy, so all of them are kept, and the earliest wanted one decides when an
-//! incident started and when it is due.
+//! Policies want different kinds, so all kinds are stored. The earliest kind that the policy wants decides when an incident
+//! started and when it is due.
 
 use crate::clock::Timestamp;
 use crate::model::incident_policy::OutageKind;
 
-/// The first edge into each kind of trouble since the service was last up.
+/// The first status change into each kind of trouble since the service was last up; `None` for kinds that did not occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstEdges {
-    /// Start of flapping; `None` without it.
+    /// Start of flapping; `None` if the service is not flapping.
     pub unstable: Option<Timestamp>,
-    /// The first time at which it was degraded.
+    /// The first time at which it was degraded; `None` if it was not.
     pub degraded: Option<Timestamp>,
-    /// The first time at which it was down.
+    /// The first time at which it was down; `None` if it was not.
     pub down: Option<Timestamp>,
 }
 
 impl FirstEdges {
-    /// Trouble of this kind that starts at `at`, and nothing before it.
+    /// Edges of an outage that starts with this kind at `at`.
     #[must_use]
     pub const fn starting(kind: OutageKind, at: Timestamp) -> Self {
         Self { unstable: None, degraded: None, down: None }.with(kind, at)
     }
 
-    /// Adds trouble of this kind at `at`, unless there was such trouble before.
+    /// Adds trouble of this kind at `at`, unless an earlier time of this kind is stored.
     #[must_use]
     pub const fn with(self, kind: OutageKind, at: Timestamp) -> Self {
         const fn first(known: Option<Timestamp>, at: Timestamp) -> Option<Timestamp> {
@@ -40,13 +40,13 @@ impl FirstEdges {
         }
     }
 
-    /// The start of flapping alone: the service was up meanwhile, which does not end that.
+    /// Keeps only the start of flapping: the service was up for a moment, which does not end flapping.
     #[must_use]
     pub const fn of_flapping(self) -> Self {
         Self { unstable: self.unstable, degraded: None, down: None }
     }
 
-    /// The earliest edge into a wanted kind.
+    /// The earliest time among the wanted kinds; `None` if none of these occurred.
     #[must_use]
     pub fn earliest(&self, is_wanted: impl Fn(OutageKind) -> bool) -> Option<Timestamp> {
         let edges = [

@@ -1,7 +1,7 @@
-//! Outages against a model without rows and due times: every second it derives the expected reports from the whole
-//! history.
+//! Compares outages with an oracle without stored state or due times. Each second the oracle derives the expected reports
+//! from the whole history.
 //!
-//! Only news count: an incident that is opened, and an impact that rises.
+//! Only reports that change the incident are compared: it is opened, or its impact becomes worse.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::model::incident::{Impact, Severity};
 use crate::model::incident_policy::IncidentRules;
 use crate::model::outage::decision::{OutageCircumstances, OutageDecision};
 
-/// Seconds of a history.
+/// Length of a history in seconds.
 const LENGTH: i64 = 400;
 
 /// A change of the status, or the end of flapping, at a second.
@@ -20,7 +20,7 @@ struct StatusEdge {
     second: i64,
     from: MeasuredStatus,
     to: MeasuredStatus,
-    /// Flapping starts with it, or ends at this second.
+    /// `Some(true)` if flapping starts with this change, `Some(false)` if it ends at this second.
     flapping: Option<bool>,
 }
 
@@ -30,7 +30,7 @@ struct ImpactReport {
     second: i64,
     kind: OutageKind,
     severity: Severity,
-    /// The start of an incident that is opened.
+    /// Start of the incident if this report opens it; `None` for a worse impact.
     started_at: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_ms(second * 1_000)
 }
 
-/// Follows the edges as the engine's incidents do: an outage is evaluated when it is due.
+/// The reports of the production code, which evaluates an outage when it is due.
 fn real(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
     let (mut outage, mut known, mut reports) = (None, None, Vec::new());
     for second in 0..LENGTH {
@@ -93,7 +93,7 @@ fn causes(edge: &StatusEdge) -> Vec<ChangeCause> {
     }
 }
 
-/// Adds a telling if it is news for the incident, of which this impact is known.
+/// Adds a report if it changes the incident. `known` is the impact that the incident has, `None` without an incident.
 fn note(reports: &mut Vec<ImpactReport>, known: &mut Option<Impact>, report: ImpactReport) {
     let impact = report.kind.impact();
     match *known {
@@ -104,7 +104,7 @@ fn note(reports: &mut Vec<ImpactReport>, known: &mut Option<Impact>, report: Imp
     *known = Some(impact);
 }
 
-/// The same, evaluated every second.
+/// The reports of the oracle, which evaluates the whole history at each second.
 fn naive(edges: &[StatusEdge], rules: &IncidentRules) -> Vec<ImpactReport> {
     let (mut reports, mut known) = (Vec::new(), None);
     for second in 0..LENGTH {
@@ -141,8 +141,8 @@ fn flaps(past: &[StatusEdge]) -> bool {
     past.iter().rev().find_map(|edge| edge.flapping).unwrap_or_default()
 }
 
-/// The edges into trouble that count: since it was up without flapping; of an unreported outage since a no-data
-/// period, with only flapping left; beside flapping since it was up.
+/// The changes into trouble since the service was last up without flapping. Being up while flapping leaves only the start
+/// of flapping. The end of a no-data period in an unreported outage leaves the same, and nothing if there is no flapping.
 fn firsts(past: &[StatusEdge], is_reported: bool) -> Vec<(OutageKind, i64)> {
     let mut counting = Vec::new();
     for number in 0..past.len() {
@@ -150,7 +150,7 @@ fn firsts(past: &[StatusEdge], is_reported: bool) -> Vec<(OutageKind, i64)> {
         let was_blind = edge.from == NoData && edge.to != NoData && !is_reported;
         match (edge.to, flaps) {
             (Up, false) => counting.clear(),
-            // It was up, and flaps from then on.
+            // The service was up, and flaps from this change on.
             (Up, true) if edge.flapping == Some(true) => counting.clear(),
             (Up, true) => counting.retain(|(kind, _)| *kind == OutageKind::Unstable),
             (Down | Degraded, true) if was_blind => {
@@ -171,7 +171,7 @@ fn firsts(past: &[StatusEdge], is_reported: bool) -> Vec<(OutageKind, i64)> {
     counting
 }
 
-/// Histories: a status, how long it lasts, and whether flapping starts or ends, where it can.
+/// Histories: steps with a status, a length in seconds, and whether flapping starts or ends with the step, where it can.
 fn histories() -> impl Strategy<Value = Vec<StatusEdge>> {
     let status = prop::sample::select(vec![Up, Up, Down, Down, Down, Degraded, Degraded, NoData]);
     let step = (status, 1_i64..60, prop::bool::weighted(0.3));
@@ -210,8 +210,7 @@ fn policies() -> impl Strategy<Value = IncidentRules> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
-    /// For any statuses: the reports, with their times and starts, equal those derived from the whole history every
-    /// second.
+    /// For any history: the reports, their times and starts equal those of the oracle.
     #[test]
     fn reports_equal_those_of_the_whole_history(edges in histories(), rules in policies()) {
         prop_assert_eq!(real(&edges, &rules), naive(&edges, &rules));

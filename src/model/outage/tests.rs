@@ -1,4 +1,4 @@
-//! Outages as scripts of status changes, and their invariants under random ones.
+//! Outages as scripts of status changes, and their invariants under random scripts.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -6,8 +6,8 @@ use rstest::rstest;
 use super::*;
 use crate::model::history::MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
 
-/// `d` down, `g` degraded, `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t`
-/// reported to the incident 7.
+/// Plays a script; returns the outage and the number of recoveries. Each letter is a step of 10 ms: `d` down, `g` degraded,
+/// `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t` reported to incident 7.
 fn play(script: &str) -> (Option<Outage>, usize) {
     let (mut outage, mut status, mut recoveries) = (None, Up, 0);
     for (number, step) in (1..).zip(script.chars()) {
@@ -42,7 +42,7 @@ fn play(script: &str) -> (Option<Outage>, usize) {
     (outage, recoveries)
 }
 
-/// Only a service that is known to be bad now hides its dependents.
+/// A service hides its dependents only if it is known to be down, flapping or unreachable now.
 #[rstest]
 #[case::down("d", false, true)]
 #[case::reported("dt", false, true)]
@@ -67,8 +67,8 @@ fn a_failing_service_hides_its_dependents(
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
 }
 
-/// Behind a dependency that is down a service has no start of its own outage; that starts with its first check after
-/// the recovery of the dependency.
+/// A service that fails behind a dependency has no outage of its own. That starts with its first check after the recovery
+/// of the dependency.
 #[test]
 fn an_outage_becomes_its_own_after_a_recheck() {
     let at = Timestamp::from_ms;
@@ -87,8 +87,8 @@ fn an_outage_becomes_its_own_after_a_recheck() {
     assert_eq!(Outage::follow(Some(asked), 1, &change).outage, None, "it came back with what it depends on");
 }
 
-/// The remaining outage as text: the kind, the start, and whether it is unreported; `r` = it waits whether the
-/// recovery lasts.
+/// The remaining outage as text: kind, start, ` untold` if it is unreported, ` r` and a time if it waits whether the
+/// recovery lasts, ` blind` if there is no data; `-` = no outage.
 fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };
     let kind = outage.kind.as_str();
@@ -146,8 +146,7 @@ fn a_reported_outage_recovers_when_the_service_is_up(#[case] script: &str, #[cas
 }
 
 proptest! {
-    /// For any script: a service that is up without flapping has no outage; a service that is down
-    /// has.
+    /// For any script: a service that is up without flapping has no outage, and a service that is down has one.
     #[test]
     fn a_service_that_is_up_has_no_outage(script in "[dgunF?St]{1,40}") {
         let outage = play(&script).0;
@@ -169,7 +168,7 @@ proptest! {
     }
 }
 
-/// The first edges of the outage since the service was last up; `-` = there is none of that kind.
+/// The first edges of the outage after a script; `-` for a kind that did not occur.
 fn firsts(script: &str) -> String {
     let FirstEdges { unstable, degraded, down } = play(script).0.unwrap().first_edges;
     let edge = |at: Option<Timestamp>| at.map_or("-".to_owned(), |at| at.ms().to_string());
@@ -194,7 +193,8 @@ fn the_first_edge_of_each_kind_is_recorded(#[case] script: &str, #[case] expecte
     assert_eq!(firsts(script), expected);
 }
 
-/// Since when it is down without a change while it flaps, and whether it is evaluated again.
+/// Cases: a script; the time since which the flapping service is down without a change, and the time of the next
+/// evaluation.
 #[rstest]
 #[case::flapping_with_an_edge_to_down("dF", Some(20), Some(20))]
 #[case::down_later("duFd", Some(40), Some(40))]

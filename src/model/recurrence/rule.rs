@@ -1,8 +1,8 @@
-//! The text of a recurrence rule (RFC 5545, 3.3.10), and the accepted subset.
+//! Recurrence rules as texts (RFC 5545, 3.3.10), and the subset that is accepted.
 //!
-//! The crate `rrule` reads and expands rules. It would read an end without zone in the zone of this machine, and
-//! multiply the lists of hours, minutes and seconds without a bound; so ends are read here, and lists are counted
-//! before it sees them.
+//! The crate `rrule` parses and expands rules. It would read an `UNTIL` without zone in the zone of this machine, and
+//! combine lists of hours, minutes and seconds without a limit. So `UNTIL` is parsed here, and lists are counted before
+//! `rrule` parses them.
 
 use std::str::FromStr;
 
@@ -16,16 +16,16 @@ use crate::model::recurrence::zone::IanaZone;
 pub const RULE_LENGTH_MAX: usize = 500;
 /// Maximum of `COUNT` in a rule.
 const COUNT_MAX: u32 = 10_000;
-/// Maximum number of values of a list, and of times of a day that the lists make together.
+/// Maximum number of values of a list, and of times of a day that the lists of hours, minutes and seconds make together.
 const VALUES_MAX: usize = 100;
-/// The parts of a rule that are lists.
+/// The parts of a rule whose value is a list.
 const LISTS: [&str; 9] =
     ["BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYMONTH", "BYSETPOS"];
-/// Parts of a rule that are not lists.
+/// The parts of a rule whose value is not a list.
 const OTHERS: [&str; 5] = ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST"];
-/// Other properties of RFC 5545, which name times that are added or left out.
+/// Other properties of RFC 5545, which add or remove occurrences.
 const EXCEPTIONS: [&str; 3] = ["EXDATE", "EXRULE", "RDATE"];
-/// Those that multiply the times of a day.
+/// The lists whose values are combined into times of a day.
 const OF_A_DAY: [&str; 3] = ["BYSECOND", "BYMINUTE", "BYHOUR"];
 
 /// A recurrence rule of RFC 5545, parsed.
@@ -36,43 +36,43 @@ pub struct RecurrenceRule {
     unended: RRule<Unvalidated>,
 }
 
-/// The last moment at which an occurrence may start.
+/// The value of `UNTIL`: the last moment at which an occurrence may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RecurrenceEnd {
     At(Timestamp),
     Wall(NaiveDateTime),
 }
 
-/// The reason why a text cannot be used as a rule. Its `Display` is shown to clients.
+/// The reason why a text is not accepted as a rule. Its `Display` is shown to clients.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleProblem {
-    /// `DTSTART`, `RRULE:` or another line is there.
+    /// The text contains `DTSTART`, `RRULE:` or another line.
     #[error("Send the rule alone, such as FREQ=WEEKLY;BYDAY=SU; it begins at scheduled_start.")]
     NotAlone,
-    /// Times that are added or left out.
+    /// The text adds or removes occurrences.
     #[error(
         "A rule names no exceptions ({0}). Leave a window out by cancelling its maintenance, and create one more as a \
          maintenance of its own."
     )]
     Exceptions(String),
-    /// Not of the form `NAME=VALUE`.
+    /// A part is not of the form `NAME=VALUE`.
     #[error("Each part of a rule looks like FREQ=WEEKLY, with semicolons between; {0:?} does not.")]
     Part(String),
-    /// Rules have no part with this name.
+    /// No part of rules has this name.
     #[error(
         "{0} is not a part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY."
     )]
     Unknown(String),
-    /// The value of a part cannot be read.
+    /// The value of a part cannot be parsed.
     #[error("RFC 5545 knows no such value of {0}.")]
     Value(String),
     /// The text is too long.
     #[error("Use at most {RULE_LENGTH_MAX} characters.")]
     Length,
-    /// Missing, or a frequency that is too high.
+    /// `FREQ` is missing, or more frequent than daily.
     #[error("FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY.")]
     Frequency,
-    /// A part is there twice.
+    /// A part occurs twice.
     #[error("{0} is there twice.")]
     Twice(String),
     /// A list is too long.
@@ -81,13 +81,13 @@ pub enum RuleProblem {
     /// The rule has both `COUNT` and `UNTIL`.
     #[error("Use COUNT or UNTIL, not both.")]
     TwoEnds,
-    /// A number of occurrences that is out of range.
+    /// `COUNT` is out of range.
     #[error("COUNT must be between 1 and {COUNT_MAX}.")]
     Count,
-    /// An interval that is out of range.
+    /// `INTERVAL` is out of range.
     #[error("INTERVAL must be between 1 and {max}.", max = u16::MAX)]
     Interval,
-    /// An end that cannot be read.
+    /// `UNTIL` cannot be parsed.
     #[error("UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231.")]
     Until,
     /// Any other violation of RFC 5545.
@@ -95,7 +95,7 @@ pub enum RuleProblem {
     Form(String),
 }
 
-/// Rules are the same when their texts are.
+/// Rules are equal if their texts are equal.
 impl PartialEq for RecurrenceRule {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -141,17 +141,17 @@ impl RecurrenceRule {
         &self.text
     }
 
-    /// The wall times of the rule, when its first one is not before `start`, in order, with its last moment in this
-    /// zone. The search for the next one ends after a bounded number of steps.
+    /// The wall times of the rule from `start` on, in order. `UNTIL` is read in `zone` if it is an instant. The search for
+    /// the next time ends after a limited number of steps.
     ///
     /// # Errors
-    /// [`RuleProblem::Form`] for errors that depend on the start.
+    /// [`RuleProblem::Form`] for errors that can be found only with the start.
     pub fn walls(
         &self,
         start: NaiveDateTime,
         zone: IanaZone,
     ) -> Result<impl Iterator<Item = NaiveDateTime> + use<>, RuleProblem> {
-        // Wall times are expanded as if they were UTC: no zone shifts them, and their instants are decided
+        // Wall times are expanded as if they were UTC, so that no zone shifts them. They are converted to instants
         // afterwards.
         let start = Tz::UTC.from_utc_datetime(&start);
         let rule = self.unended.clone().validate(start).map_err(form)?;
@@ -188,7 +188,8 @@ fn wall(text: &str) -> Result<NaiveDateTime, RuleProblem> {
     NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").map_err(|_| RuleProblem::Until)
 }
 
-/// The parts of a rule by name, each of them once, with lists of a bounded length; problems name them as they are `written`.
+/// Splits a rule into parts by name. Each part may occur once, and lists have a limited length. `written` is the rule as
+/// the client wrote it, for error texts.
 fn parts<'a>(written: &str, upper: &'a str) -> Result<Vec<(&'a str, &'a str)>, RuleProblem> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     let mut times = 1;
@@ -225,7 +226,7 @@ fn check(rule: &RRule<Unvalidated>, until: Option<RecurrenceEnd>) -> Result<(), 
     }
 }
 
-/// The unreadable part: without it the others could be read.
+/// The part that cannot be parsed: the first one that fails when parsed alone.
 fn wrong_value(parts: &[String]) -> Option<RuleProblem> {
     let is_wrong = |part: &&String| {
         let alone = if part.starts_with("FREQ=") { (*part).clone() } else { format!("FREQ=DAILY;{part}") };

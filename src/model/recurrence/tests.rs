@@ -1,4 +1,4 @@
-//! Tests of recurring windows: tables of the calendar's odd days, hostile rules, and a plain calendar beside it.
+//! Tests of recurring windows: tables of unusual days, hostile rules, and a comparison with a plain calendar.
 
 mod calendar;
 mod hostile;
@@ -12,13 +12,13 @@ pub(super) fn at(text: &str) -> Timestamp {
     Timestamp::from_ms(at.timestamp_millis())
 }
 
-/// The recurrence of the window between two instants.
+/// A recurrence whose first window is between these two instants.
 pub(super) fn recurrence(rule: &str, zone: &str, (start, end): (&str, &str)) -> Recurrence {
     let window = Occurrence { start: at(start), end: at(end) };
     Recurrence::new(rule.parse().unwrap(), zone.parse().unwrap(), window).unwrap()
 }
 
-/// The first windows, as local clocks show them.
+/// The first `count` windows: start in wall time, and length in minutes.
 fn shown(recurrence: &Recurrence, count: usize) -> Vec<String> {
     let zone = recurrence.zone;
     let windows = recurrence.upcoming(Timestamp::from_ms(0)).take(count);
@@ -27,7 +27,7 @@ fn shown(recurrence: &Recurrence, count: usize) -> Vec<String> {
     windows.map(|window| format!("{} {}", wall(window.start), minutes(window))).collect()
 }
 
-/// Local start and length in minutes.
+/// Cases: rule, zone, first window; the windows with their local start and their length in minutes.
 #[rstest]
 #[case::summer_ends("FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin", ("2026-10-18T02:00:00+02:00", "2026-10-18T04:00:00+02:00"),
     &["2026-10-18 02:00 120", "2026-10-25 02:00 180", "2026-11-01 02:00 120"])]
@@ -121,7 +121,7 @@ fn a_changed_rule_starts_at_its_first_time_and_a_changed_zone_keeps_the_wall_tim
     assert_eq!(rezoned.window().end, at("2026-11-22T04:00:00-05:00"));
 }
 
-/// The night in which clocks show 02:30 twice: the second one is not the one that a series means.
+/// Clocks show 02:30 twice in this night. A series means the first, so the second is refused.
 #[rstest]
 #[case::first_start(("2026-10-25T02:30:00+02:00", "2026-10-25T04:00:00+01:00"), None)]
 #[case::second_start(
@@ -148,7 +148,8 @@ fn the_second_of_two_equal_wall_times_is_refused(
     assert_eq!(moved.is_err(), is_start);
 }
 
-/// The night in which a clock shows 02:30 twice: from the first 02:30 to the second 02:15 is no window of the wall.
+/// Clocks show 02:30 twice in this night. A window from the first 02:30 to the second 02:15 ends before its start in wall
+/// time.
 #[test]
 fn a_window_with_a_wall_end_before_its_wall_start_is_refused() {
     let window = Occurrence { start: at("2026-10-25T02:30:00+02:00"), end: at("2026-10-25T02:15:00+01:00") };

@@ -1,7 +1,7 @@
-//! A time zone of the IANA database, and the conversions between wall time and instant.
+//! Time zones of the IANA database, and conversions between wall time and instant.
 //!
-//! The zones are compiled in, so that a machine without time zone files reads the same times. A wall time that clocks
-//! leave out when set ahead, or one that they show twice, is read as in RFC 5545 (3.3.5).
+//! The zones are compiled in, so results do not depend on the time zone files of a machine. Wall times that clocks skip or
+//! show twice are read as RFC 5545 (3.3.5) says.
 
 use std::str::FromStr;
 
@@ -10,9 +10,9 @@ use chrono_tz::Tz;
 
 use crate::clock::Timestamp;
 
-/// The steps back in which the last wall time before a gap is searched for, in minutes.
+/// Size of the steps back in the search for the last wall time before a gap, in minutes.
 const STEP_MINUTES: i64 = 15;
-/// Maximum number of steps: the longest gap, of a zone that changed sides of the date line, has 24 hours.
+/// Maximum number of steps. The longest gap has 24 hours, in a zone that changed sides of the date line.
 const STEPS: i64 = 100;
 
 /// A time zone of the IANA database.
@@ -33,7 +33,7 @@ impl FromStr for IanaZone {
 }
 
 impl IanaZone {
-    /// The zone without offset.
+    /// The time zone UTC.
     pub const UTC: Self = Self(Tz::UTC);
 
     /// The name in the database, such as `Europe/Berlin`.
@@ -42,15 +42,15 @@ impl IanaZone {
         self.0.name()
     }
 
-    /// The time that clocks in this zone show at the instant; none for instants beyond the calendar.
+    /// The wall time in this zone at an instant; `None` for instants beyond the calendar.
     #[must_use]
     pub fn wall(self, at: Timestamp) -> Option<NaiveDateTime> {
         let at = self.0.timestamp_millis_opt(at.ms()).single()?;
         Some(at.naive_local())
     }
 
-    /// The instant of a wall time in this zone: the first one if it occurs twice. A time that clocks leave out is
-    /// read with the offset before the gap, so that its distance from the start of the gap is kept.
+    /// The instant of a wall time in this zone. Of a time that clocks show twice, the first. A time that clocks skip is
+    /// read with the offset before the gap, so it is as far after the start of the gap as the wall time says.
     #[must_use]
     pub fn instant(self, wall: NaiveDateTime) -> Timestamp {
         let before = (0..=STEPS).find_map(|step| {
@@ -69,7 +69,8 @@ mod tests {
 
     use super::*;
 
-    /// RFC 5545, 3.3.5: a time that is left out has the offset before the gap, one that occurs twice is the first.
+    /// RFC 5545, 3.3.5: a time that clocks skip is read with the offset before the gap; of a time shown twice, the first is
+    /// used.
     #[rstest]
     #[case::winter("Europe/Berlin", "2026-01-15T02:30:00", "2026-01-15T01:30:00.000Z")]
     #[case::summer("Europe/Berlin", "2026-07-15T02:30:00", "2026-07-15T00:30:00.000Z")]

@@ -1,8 +1,7 @@
-//! The incidents that status changes would have opened, when, and until when.
+//! The incidents that status changes would have opened, with their start and end.
 //!
-//! It has the role of `crate::incidents` for one service alone: there is no grouping, and the state of its
-//! dependencies is known from the recorded windows. So are maintenances and stated statuses, which hold incidents
-//! back.
+//! This does for one service what `crate::incidents` does for all. There is no grouping with other services. The state of
+//! dependencies, and the maintenances and overrides that hold incidents back, are known from the recorded windows.
 
 use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
@@ -15,38 +14,39 @@ use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::model::simulation::replay::{PriorStatus, ReplayedChange};
 use crate::model::time_range::TimeRange;
 
-/// The key of the one incident that may be open.
+/// Key of the one incident that can be open.
 const INCIDENT: Option<i64> = Some(1);
 const NO_ORGANISATION: i64 = 0;
 
-/// An incident that would have been.
+/// An incident that would have been opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HypotheticalIncident {
-    /// Its severity at the end.
+    /// Highest severity that the incident would have had.
     pub severity: Severity,
-    /// The start of the trouble.
+    /// Start of the outage.
     pub started_at: Timestamp,
     /// The time at which it would have been opened.
     pub opened_at: Timestamp,
-    /// The end of the trouble; `None` while it would have been open.
+    /// End of the outage; `None` if the incident would still be open.
     pub resolved_at: Option<Timestamp>,
 }
 
-/// The circumstances of a service, beside its status.
+/// The service whose incidents are simulated, with everything except its status changes.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentSimulation<'a> {
     /// The simulated service.
     pub service: ServiceKey,
-    /// Its status at the start.
+    /// The status at the start of the simulated range.
     pub known: PriorStatus,
-    /// The rules of the policy that decides; `None` when none matches.
+    /// The rules of the policy that matches the service; `None` if none matches.
     pub rules: Option<&'a IncidentRules>,
-    /// Decided windows, and unreachable times.
+    /// Service windows, including the times at which it was unreachable.
     pub windows: &'a [ServiceWindow],
 }
 
 impl IncidentSimulation<'_> {
-    /// The incidents that these changes would have opened in the range, in the order of their opening.
+    /// The incidents that these changes would have opened in the range, in the order in which they end. The open one is
+    /// last.
     #[must_use]
     pub fn incidents(
         &self,
@@ -71,7 +71,8 @@ impl IncidentSimulation<'_> {
         follower.over
     }
 
-    /// The end of a window of this kind that is open at `at`; the end of time if it has none.
+    /// The latest end of the windows of this kind that are open at `at`; `None` if none is open. Windows without end last
+    /// for ever.
     fn covered_until(&self, at: Timestamp, is_kind: impl Fn(WindowKind) -> bool) -> Option<Timestamp> {
         let end = |window: &ServiceWindow| window.to.unwrap_or(Timestamp::from_ms(i64::MAX));
         let covers = |window: &&ServiceWindow| window.from <= at && at < end(window) && is_kind(window.kind);
@@ -79,7 +80,7 @@ impl IncidentSimulation<'_> {
     }
 }
 
-/// The trouble of a service while time passes.
+/// The state of the simulation while time passes.
 struct SimulationProgress<'a> {
     case: &'a IncidentSimulation<'a>,
     outage: Option<Outage>,
@@ -89,7 +90,7 @@ struct SimulationProgress<'a> {
 }
 
 impl SimulationProgress<'_> {
-    /// Carries out decisions that are due before `until`.
+    /// Makes the decisions that are due before `until`.
     fn pass(&mut self, until: Timestamp) {
         while let Some(outage) = self.outage {
             let Some(at) = outage.evaluate_at.map(|at| at.max(self.now)).filter(|at| *at < until) else {
@@ -102,7 +103,7 @@ impl SimulationProgress<'_> {
         self.now = self.now.max(until);
     }
 
-    /// Reports the outage to the incident, or to a new one, or postpones that.
+    /// Decides about the outage that is due: reports it, opening an incident if none is open, or postpones the decision.
     fn decide_outage(&mut self, outage: Outage) -> Outage {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
@@ -134,7 +135,7 @@ impl SimulationProgress<'_> {
         }
     }
 
-    /// Resolves the incident of an outage that is over, once the recovery has lasted.
+    /// Resolves the incident of an outage that has ended, if the recovery has lasted long enough.
     fn settle(&mut self, outage: Outage) -> Option<Outage> {
         let Some(recovered_at) = outage.recovered_at else {
             return Some(Outage { evaluate_at: None, ..outage });

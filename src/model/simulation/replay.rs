@@ -1,7 +1,7 @@
-//! The watch of the engine on virtual time: it reads stored results in the place of locations, without waiting.
+//! Runs the watch of the engine on virtual time, with stored results instead of checks and without waiting.
 //!
-//! It has the role of the actor around the watch (`engine::service`): effects become checks and one next moment. The
-//! recheck budget is unlimited.
+//! This takes the role of the actor around the watch (`engine::service`): it turns effects into checks and into the next
+//! moment of virtual time. The recheck budget is unlimited.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckOutcome, LocalFault, Measurement, PhaseTimings};
@@ -15,15 +15,15 @@ use crate::model::time_range::TimeRange;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::{CheckAttempt, WatchEffect, WatchMemory, WatchPlan, WatchState};
 
-/// Maximum number of checks of one replay: half a minute between two checks of ten locations for two months.
+/// Maximum number of checks of a replay; enough for ten locations that check every half minute for two months.
 const CHECKS_MAX: u64 = 2_000_000;
 
-/// The period would take too long to go through.
+/// The replay would take too many checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {CHECKS_MAX} looks")]
 pub struct ReplayLimitExceeded;
 
-/// A moment from which on earlier results do not count: a pause starts, the target changes.
+/// A moment from which earlier results no longer count, because a pause started or the target changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryBreak {
     /// Results before this time do not count.
@@ -32,7 +32,7 @@ pub struct HistoryBreak {
     pub cause: ChangeCause,
 }
 
-/// The past of a service before a replay starts.
+/// The status of a service before the range of a replay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PriorStatus {
     /// Last status before the replay.
@@ -41,43 +41,43 @@ pub struct PriorStatus {
     pub since: Option<Timestamp>,
 }
 
-/// Stored results, and the plan by which they are judged again.
+/// Stored results of a service, and the plan by which they are judged again.
 #[derive(Debug)]
 pub struct CheckReplay<'a> {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// The plan; each of its locations is one of [`Self::seen`], and the watch keeps its schedule.
+    /// The plan. Its locations correspond to [`Self::seen`] by index, and the watch keeps their schedules.
     pub plan: WatchPlan,
-    /// The rhythm in which the results were measured.
+    /// The cadence with which the results were measured.
     pub rhythm: RecordedCadence,
     /// The results of each location of the plan, in the order of their times.
     pub seen: Vec<&'a [RecordedCheck]>,
-    /// The past before the range.
+    /// The status before the replayed range.
     pub known: PriorStatus,
-    /// In the order of their times.
+    /// The breaks, in the order of their times.
     pub breaks: &'a [HistoryBreak],
 }
 
-/// A simulated status change, and when the watch would have recorded it.
+/// A simulated status change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedChange {
     /// The change, as it would have been recorded.
     pub change: StatusChange,
-    /// The time of the verdict.
+    /// The time at which the watch would have recorded the change; may be later than the time of the change itself.
     pub known_at: Timestamp,
 }
 
-/// The course of a service as it would have been.
+/// The status of a service as it would have been.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayOutcome {
-    /// Its changes in the order in which they would have been recorded, those of flapping among them.
+    /// The changes in the order in which they would have been recorded, including start and end of flapping.
     pub status_changes: Vec<ReplayedChange>,
-    /// The time until which results back the last status; `None` without any.
+    /// The time until which results support the last status; `None` if no status is known.
     pub measured_until: Option<Timestamp>,
 }
 
 impl CheckReplay<'_> {
-    /// Judges the results of the range again.
+    /// Replays the results of a range.
     pub fn run(&self, range: TimeRange) -> Result<ReplayOutcome, ReplayLimitExceeded> {
         let timeout_ms = self.plan.timeout_ms;
         let seen = self.seen.iter().copied();
@@ -109,11 +109,11 @@ impl CheckReplay<'_> {
     }
 }
 
-/// The running check of a location.
+/// A simulated check that is running at a location.
 #[derive(Clone, Copy, Debug)]
 struct RunningCheck {
     attempt: CheckAttempt,
-    /// `None`: the check could not be made.
+    /// The check; `None` if it could not be made.
     check: Option<ReplayedCheck>,
     ends_at: Timestamp,
 }
@@ -122,7 +122,7 @@ struct ReplayState<'a> {
     service: ServiceKey,
     locations: Vec<RecordedLocation<'a>>,
     running: Vec<Option<RunningCheck>>,
-    /// The time at which a location without a result checks again.
+    /// The time at which each location that had no result checks again.
     back_at: Vec<Option<Timestamp>>,
     now: Timestamp,
     fast_rechecks_ms: i64,
@@ -131,7 +131,7 @@ struct ReplayState<'a> {
 }
 
 impl ReplayState<'_> {
-    /// The watch at the start: it continues from the past, as far as results support it.
+    /// The watch at the start of the range. It continues from the status before, if results support that status.
     fn open(&mut self, plan: &WatchPlan, known: PriorStatus) -> WatchState {
         let memory =
             WatchMemory { status: known.status, status_since: known.since, ..WatchMemory::default() };
@@ -149,7 +149,7 @@ impl ReplayState<'_> {
         self.begin(plan, WatchMemory { votes, ..memory })
     }
 
-    /// A watch that starts with the next result: a check was made at once then.
+    /// A watch that starts at the next result, because the real watch checked at once at that time.
     fn begin_at_next_result(
         &mut self,
         plan: &WatchPlan,
@@ -168,7 +168,7 @@ impl ReplayState<'_> {
         watch
     }
 
-    /// Drops earlier results and running checks.
+    /// Drops running checks, and results that started before now.
     fn forget(&mut self) {
         self.running.fill(None);
         self.back_at.fill(None);
@@ -198,7 +198,7 @@ impl ReplayState<'_> {
         Ok(())
     }
 
-    /// Ends the checks whose time has come.
+    /// Ends the checks whose end has been reached.
     fn finish(&mut self, watch: &mut WatchState) {
         for slot in 0..self.running.len() {
             let Some(RunningCheck { attempt, check, .. }) =
@@ -215,7 +215,7 @@ impl ReplayState<'_> {
         }
     }
 
-    /// Makes locations check again that could not.
+    /// Lets locations check again that had no result before.
     fn bring_back(&mut self, watch: &mut WatchState) {
         for slot in 0..self.back_at.len() {
             if self.back_at[slot].take_if(|at| *at <= self.now).is_some() {
@@ -250,7 +250,7 @@ impl ReplayState<'_> {
                 RunningCheck { attempt, check: Some(check), ends_at: check.ended_at }
             }
             RecordedAnswer::Nothing(back_at) => {
-                // The watch adds this delay to a hastened check.
+                // The watch adds this delay to early checks.
                 self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.fast_rechecks_ms));
                 RunningCheck { attempt, check: None, ends_at: self.now }
             }

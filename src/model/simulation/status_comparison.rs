@@ -1,4 +1,4 @@
-//! The time in which two status histories of the same range differ.
+//! For how long two status histories of the same range differ.
 
 use crate::clock::Timestamp;
 use crate::model::history::{MeasuredStatus, StatusChange};
@@ -8,13 +8,14 @@ use crate::model::verdict::Verdict;
 /// Comparison of two status histories, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusComparison {
-    /// The time in which their statuses differ.
+    /// Time in which the two statuses differ.
     pub differing_ms: i64,
-    /// The time in which at least one of them has a status.
+    /// Time in which at least one of the two statuses is known.
     pub known_ms: i64,
 }
 
-/// Compares two lists of status changes, each in order, over the range. The reasons for unknown time do not matter.
+/// Compares two lists of status changes over a range; each list is in order. Different reasons for unknown time do not
+/// count.
 #[must_use]
 pub fn compare(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -> StatusComparison {
     let mut edges: Vec<Timestamp> = one.iter().chain(other).map(|change| change.at).collect();

@@ -1,4 +1,4 @@
-//! Stored results as scripts, and their outcome by other settings and another policy.
+//! Stored results as scripts, and their outcome with other settings and another incident policy.
 
 use rstest::rstest;
 
@@ -20,8 +20,8 @@ const fn at(second: i64) -> Timestamp {
     START.plus_ms(second * SECOND_MS)
 }
 
-/// One result a second of each location, which are divided by `/`: `u` up, `g` degraded, `d` down after all attempts, `r` up at
-/// the second attempt, `s` up after 400 ms, `-` none.
+/// Stored results of locations that are separated by `/`, one result a second: `u` up, `g` degraded, `d` down after all
+/// attempts, `r` up at the second attempt, `s` up after 400 ms, `-` none.
 fn results(script: &str) -> Vec<Vec<RecordedCheck>> {
     let lines: Vec<&str> = script.split('/').collect();
     let count = i64::try_from(lines.len()).unwrap();
@@ -58,7 +58,7 @@ fn plan(locations: usize) -> WatchPlan {
     }
 }
 
-/// Changes plan and rules.
+/// Applies a word such as `open=4` to the plan or the rules.
 fn set(plan: &mut WatchPlan, rules: &mut IncidentRules, word: &str) {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
     let number = || value.parse::<u32>().unwrap();
@@ -75,7 +75,7 @@ fn set(plan: &mut WatchPlan, rules: &mut IncidentRules, word: &str) {
     }
 }
 
-/// The outcome of the results as text: the changes, `SECOND STATUS`, and the incidents, `SEVERITY START-END`.
+/// The simulated outcome as text: changes as `SECOND STATUS`, and incidents as `SEVERITY START-END`.
 fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
     let results = results(script);
     let (mut plan, mut rules) = (plan(results.len()), IncidentRules::default());
@@ -104,8 +104,8 @@ fn outcome(script: &str, windows: &[ServiceWindow], words: &str) -> String {
     changes.chain(incidents).collect::<Vec<_>>().join(", ")
 }
 
-/// The end of an outage is the first good check after the last bad one, of any location, as in the engine. Results,
-/// and the words of [`set`] for the settings of the simulation.
+/// Cases: results, and words of [`set`] for the simulated settings; the outcome. An outage ends with the first good check
+/// of any location after the last bad one, as in the engine.
 #[rstest]
 #[case::an_outage("uuuddduuuuuu", "resolve=2", "3 down, 6 up, major 3-6")]
 #[case::never_resolved("uuuddduuuuuu", "resolve=never", "3 down, 6 up, major 3-")]
@@ -130,14 +130,14 @@ fn each_setting_has_its_effect(#[case] script: &str, #[case] words: &str, #[case
     assert_eq!(outcome(script, &[], words), expected);
 }
 
-/// A missing result of a location that checks every second leaves a gap from the first missing one.
+/// A location that checks every second and then has no results leaves a no-data period from the first missing result.
 #[test]
 fn unmeasured_time_is_no_data() {
     let gap = format!("uuu{}uuu", "-".repeat(60));
     assert_eq!(outcome(&gap, &[], ""), "3 no_data, 63 up");
 }
 
-/// Maintenances and stated statuses hold incidents back, and an unreachable service has none of its own.
+/// Maintenances and overrides hold incidents back. While a service is unreachable, no incident starts.
 #[rstest]
 #[case(WindowKind::Maintenance, "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Override(OverrideStatus::Up), "3 down, 20 up, major 3-20")]
@@ -150,7 +150,7 @@ fn recorded_windows_are_applied(#[case] kind: WindowKind, #[case] expected: &str
     assert_eq!(outcome(&script, &[forever], "resolve=1"), "3 down, 20 up");
 }
 
-/// After a pause, and for another target, earlier results do not count.
+/// Results from before a pause or a change of the target do not count.
 #[test]
 fn a_history_break_resets_the_verdict() {
     let seen = results("uuuddddd------uuuu");

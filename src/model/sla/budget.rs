@@ -1,28 +1,28 @@
 //! The error budget: the time that may be down before an objective is missed.
 //!
-//! It is a share of the measured time of the period and of its remaining time. So at the end of the period the
-//! objective is met exactly if the budget is not overdrawn.
+//! The budget is a share of the measured time of the period so far and of its remaining time. So at the end of the period
+//! the objective is met exactly if the budget is not overdrawn.
 
 use crate::model::sla::objective::{SlaObjective, WHOLE};
 
-/// The budget of a period.
+/// The error budget of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorBudget {
-    /// Milliseconds that may be down in all.
+    /// The time that may be down in the whole period, in milliseconds.
     pub total_ms: i64,
-    /// Milliseconds of downtime so far.
+    /// The time that was down so far, in milliseconds.
     pub used_ms: i64,
 }
 
 impl ErrorBudget {
-    /// The budget of this time, measured and still to come, of which `used_ms` were down.
+    /// The budget for `time_ms` milliseconds of measured and remaining time, of which `used_ms` were down.
     #[must_use]
     pub fn new(objective: SlaObjective, time_ms: i64, used_ms: i64) -> Self {
         let total_ms = i128::from(time_ms) * i128::from(objective.allowance()) / i128::from(WHOLE);
         Self { total_ms: i64::try_from(total_ms).unwrap_or(i64::MAX), used_ms }
     }
 
-    /// Milliseconds that are left; below 0 when the budget is overdrawn.
+    /// The remaining budget in milliseconds; below 0 if the budget is overdrawn.
     #[must_use]
     pub const fn left_ms(self) -> i64 {
         self.total_ms - self.used_ms

@@ -1,45 +1,44 @@
-//! The burn rate of an error budget, and alerts on several windows and burn rates, as in chapter 5 of Google's SRE
-//! workbook.
+//! The burn rate of an error budget, and alerts by several windows and burn rates as in chapter 5 of Google's SRE workbook.
 //!
-//! A burn rate of 1 uses up exactly the budget of the period. A rule fires when a long window shows that a share of
-//! the budget is used, and a short one that it is still being used. Shares and windows are the workbook's; the rates
-//! follow from the length of the period, so that 30 days have its 14.4, 6 and 1.
+//! A burn rate of 1 uses up exactly the budget of the period. A rule fires if a long window shows that a share of the
+//! budget was used, and a short window shows that this continues. Shares and windows are from the workbook; the burn rates
+//! follow from the length of the period. For 30 days they are 14.4, 6 and 1, as in the workbook.
 
 use crate::model::sla::objective::{SlaObjective, WHOLE};
 use crate::model::word_enum::words;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// Thousandths in a burn rate of 1.
+/// A burn rate of 1 in thousandths.
 const ONE: i64 = 1_000;
 
 words! {
-    /// The state of a budget.
+    /// How fast an error budget is used up.
     #[derive(PartialOrd, Ord)]
     pub enum BurnState {
-        /// The budget lasts, at the present rate.
+        /// The budget lasts for the period at the present rate.
         Steady,
-        /// It is used up so fast that it will not last.
+        /// The budget is used up too fast to last for the period.
         Slow,
-        /// It is used up so fast that action is needed now.
+        /// The budget is used up so fast that action is needed now.
         Fast,
     }
 }
 
-/// A rule for an alert.
+/// An alert rule for a long and a short window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurnRateRule {
-    /// The state when it fires.
+    /// The state that the rule reports when it fires.
     pub state: BurnState,
-    /// The window that shows the used share, in milliseconds.
+    /// The window that shows how much of the budget was used, in milliseconds.
     pub long_ms: i64,
-    /// The window that shows that it continues, in milliseconds.
+    /// The window that shows that the use continues, in milliseconds.
     pub short_ms: i64,
     /// The share of the budget that is used within the long window, in per cent.
     pub budget_percent: i64,
 }
 
-/// The rules of the workbook (chapter 5, table 5-8).
+/// The alert rules of the workbook (chapter 5, table 5-8).
 pub const RULES: [BurnRateRule; 3] = [
     BurnRateRule { state: BurnState::Fast, long_ms: HOUR_MS, short_ms: 5 * MINUTE_MS, budget_percent: 2 },
     BurnRateRule {
@@ -57,14 +56,14 @@ pub const LONGEST_MS: i64 = 72 * HOUR_MS;
 /// The measured time of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeasuredTime {
-    /// Milliseconds that were up.
+    /// Uptime in milliseconds.
     pub up_ms: i64,
-    /// Milliseconds that were down.
+    /// Downtime in milliseconds.
     pub down_ms: i64,
 }
 
 impl MeasuredTime {
-    /// The burn rate in thousandths, cut; `None` when nothing was measured.
+    /// The burn rate in thousandths, rounded down; `None` if nothing was measured.
     #[must_use]
     pub fn burn_rate(self, objective: SlaObjective) -> Option<i64> {
         let measured = i128::from(self.up_ms) + i128::from(self.down_ms);
@@ -74,21 +73,21 @@ impl MeasuredTime {
     }
 }
 
-/// The reading of a rule at some time.
+/// The burn rates that a rule was evaluated with at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurnRateReading {
     /// The rule that was evaluated.
     pub rule: BurnRateRule,
-    /// The burn rate from which on it fires, in thousandths.
+    /// The burn rate from which the rule fires, in thousandths.
     pub threshold: i64,
-    /// The burn rate of the long window.
+    /// The burn rate of the long window in thousandths; `None` if nothing was measured.
     pub long: Option<i64>,
-    /// The burn rate of the short window.
+    /// The burn rate of the short window in thousandths; `None` if nothing was measured.
     pub short: Option<i64>,
 }
 
 impl BurnRateReading {
-    /// Returns true when both windows have reached the threshold.
+    /// Returns true if both windows have reached the threshold.
     #[must_use]
     pub fn is_firing(&self) -> bool {
         let reached = |rate: Option<i64>| rate.is_some_and(|rate| rate >= self.threshold);
@@ -96,7 +95,7 @@ impl BurnRateReading {
     }
 }
 
-/// Reads all rules, in their order; `within` returns the measured time in the last milliseconds of the given number.
+/// Evaluates all rules, in their order. `within` returns the measured time of the last given number of milliseconds.
 #[must_use]
 pub fn evaluate_burn_rates(
     objective: SlaObjective,
@@ -111,15 +110,15 @@ pub fn evaluate_burn_rates(
     })
 }
 
-/// The state of the rules together: the most urgent one of those that fire.
+/// The most urgent state of the rules that fire.
 #[must_use]
 pub fn state(readings: &[BurnRateReading]) -> BurnState {
     let firing = readings.iter().filter(|reading| reading.is_firing());
     firing.map(|reading| reading.rule.state).max().unwrap_or(BurnState::Steady)
 }
 
-/// The burn rate at which the share of the rule is used within its long window, in thousandths: at least 1, since a
-/// budget that burns slower lasts, and at most the rate at which everything is down.
+/// The burn rate at which the share of the rule is used within its long window, in thousandths. At least 1,000, because a
+/// budget that burns more slowly lasts; at most the rate of a complete outage.
 fn threshold(rule: BurnRateRule, objective: SlaObjective, period_ms: i64) -> i64 {
     let highest = i64::from(WHOLE) * ONE / i64::from(objective.allowance());
     let rate = i128::from(period_ms) * i128::from(rule.budget_percent * ONE / 100) / i128::from(rule.long_ms);

@@ -1,7 +1,7 @@
-//! Business hours: days of the week and the hours on them, in wall time.
+//! Business hours: times of day on days of the week, in wall time.
 //!
-//! A moment is in them if a clock in the zone shows such a time at that moment. So an hour that clocks leave out is
-//! missing, and one that they show twice counts twice, as for people who work by that clock.
+//! A moment is within business hours if clocks in the zone show such a time. So an hour that clocks skip is missing, and an
+//! hour that they show twice counts twice, as it does for people who work by these clocks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,12 +11,12 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
 use crate::model::word_enum::words;
 
-/// Entries that hours may have.
+/// Maximum number of entries of business hours.
 pub const ENTRIES_MAX: usize = 21;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MINUTES: u16 = 24 * 60;
-/// Steps in which a change of the clocks is searched for, in milliseconds: no zone has ever changed its clocks twice
-/// within such a time.
+/// Size of the steps in the search for a change of the clocks, in milliseconds. No zone has ever changed its clocks twice
+/// within this time.
 const STEP_MS: i64 = 6 * 60 * MINUTE_MS;
 
 words! {
@@ -39,11 +39,11 @@ words! {
     }
 }
 
-/// A time on a clock without seconds, from 00:00 to 24:00.
+/// A time of day in minutes, from 00:00 to 24:00.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClockTime(u16);
 
-/// The text is no time of a clock.
+/// The text is not a time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Enter a time as HH:MM, from 00:00 to 24:00.")]
 pub struct InvalidClockTime;
@@ -78,27 +78,27 @@ impl fmt::Display for ClockTime {
     }
 }
 
-/// The same hours on some days of the week.
+/// A time span on some days of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     /// The days, at least one.
     pub days: Vec<DayOfWeek>,
-    /// The time from which on they count.
+    /// Start, inclusive.
     pub from: ClockTime,
-    /// The time before which they count, later than `from`.
+    /// End, exclusive; later than the start.
     pub to: ClockTime,
 }
 
-/// Business hours, in the order of their entries; those that overlap count once.
+/// Business hours as a list of entries. Time in several entries counts once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusinessHours(pub Vec<WeeklyHours>);
 
-/// The text is not one that [`BusinessHours`] are written as.
+/// The text is not in the form in which [`BusinessHours`] are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these business hours cannot be read")]
 pub struct BusinessHoursError;
 
-/// The text that the database keeps: `mon,tue 09:00-17:00;sat 10:00-12:00`.
+/// The form in which the database stores business hours: `mon,tue 09:00-17:00;sat 10:00-12:00`.
 impl fmt::Display for BusinessHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, WeeklyHours { days, from, to }) in self.0.iter().enumerate() {
@@ -124,7 +124,7 @@ impl FromStr for BusinessHours {
 }
 
 impl BusinessHours {
-    /// The stretches of a range within the hours, in order, none touching the next.
+    /// The parts of a range within business hours, in order. Adjoining parts are merged.
     #[must_use]
     pub fn open(&self, zone: IanaZone, range: TimeRange) -> Vec<TimeRange> {
         let mut found: Vec<TimeRange> = Vec::new();
@@ -142,7 +142,7 @@ impl BusinessHours {
         merged
     }
 
-    /// The stretches of a range outside of the hours, in order.
+    /// The parts of a range outside of business hours, in order.
     #[must_use]
     pub fn closed(&self, zone: IanaZone, range: TimeRange) -> Vec<TimeRange> {
         let open = self.open(zone, range);
@@ -151,7 +151,7 @@ impl BusinessHours {
         begins.zip(ends).filter_map(|(from, to)| TimeRange { from, to }.if_not_empty()).collect()
     }
 
-    /// The hours of a stretch during which clocks are ahead of UTC by a steady offset.
+    /// The business hours within a range in which clocks are `offset_ms` milliseconds ahead of UTC.
     fn open_at(&self, stretch: TimeRange, offset_ms: i64) -> impl Iterator<Item = TimeRange> {
         let (first, last) = (stretch.from.plus_ms(offset_ms).day(), stretch.to.plus_ms(offset_ms - 1).day());
         (first..=last).flat_map(move |day| {
@@ -167,14 +167,14 @@ impl BusinessHours {
     }
 }
 
-/// The day of the week of a day since 1970.
+/// The day of the week of a day, numbered since 1970-01-01.
 fn weekday(day: i64) -> DayOfWeek {
-    // The first of January 1970 was a Thursday.
+    // 1 January 1970 was a Thursday.
     let index = usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default();
     DayOfWeek::ALL[index]
 }
 
-/// A range in stretches with a constant offset, each with its offset from UTC in milliseconds.
+/// Splits a range where its offset from UTC changes. Returns each part with its offset in milliseconds.
 fn steady(zone: IanaZone, range: TimeRange) -> Vec<(TimeRange, i64)> {
     let mut stretches: Vec<(TimeRange, i64)> = Vec::new();
     let mut from = range.from;
@@ -192,7 +192,7 @@ fn steady(zone: IanaZone, range: TimeRange) -> Vec<(TimeRange, i64)> {
     stretches
 }
 
-/// The first moment of a range with another offset than at its start; at its end there is another.
+/// The first moment in a range with another offset than at the start; the offset at the end must differ.
 fn first_unlike(zone: IanaZone, offset_ms: i64, range: TimeRange) -> Timestamp {
     let (mut like, mut unlike) = (range.from.ms(), range.to.ms());
     while unlike - like > 1 {

@@ -1,7 +1,7 @@
-//! The period of a target: a month, quarter or year of the calendar in its time zone, or rolling days.
+//! The period of a target: a calendar month, quarter or year in its time zone, or a rolling number of days.
 //!
-//! A calendar period starts at the first midnight in the zone on its first day, or, where clocks leave that midnight
-//! out, at the moment they leave it out. A rolling day is 24 hours, whatever clocks do.
+//! A calendar period starts at the first midnight of its first day in the zone. If clocks skip that midnight, it starts at
+//! the moment of the skip. A day of a rolling period has 24 hours even when clocks change.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::model::time_range::TimeRange;
 use crate::model::word_enum::words;
 
-/// Days that a rolling period may have.
+/// Permitted number of days of a rolling period.
 pub const ROLLING_DAYS: RangeInclusive<u16> = 1..=366;
 
 words! {
@@ -29,7 +29,7 @@ words! {
     }
 }
 
-/// The time over which a target is judged.
+/// The period for which a target is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlaPeriod {
     /// A calendar month.
@@ -38,12 +38,12 @@ pub enum SlaPeriod {
     Quarter,
     /// A calendar year.
     Year,
-    /// This number of times 24 hours.
+    /// A rolling period of this number of times 24 hours.
     Rolling(u16),
 }
 
 impl SlaPeriod {
-    /// The period of a kind; a rolling one needs its days, and no other takes them.
+    /// The period of a kind; `None` unless `rolling_days` is given for a rolling period, and only for that.
     #[must_use]
     pub const fn new(kind: PeriodKind, rolling_days: Option<u16>) -> Option<Self> {
         match (kind, rolling_days) {
@@ -66,7 +66,7 @@ impl SlaPeriod {
         }
     }
 
-    /// The days of a rolling period.
+    /// Number of days of a rolling period; `None` for calendar periods.
     #[must_use]
     pub const fn rolling_days(self) -> Option<u16> {
         match self {
@@ -75,7 +75,7 @@ impl SlaPeriod {
         }
     }
 
-    /// The period that contains `now`, or that ends now.
+    /// The calendar period that contains `now`, or the rolling period that ends at `now`.
     #[must_use]
     pub fn current(self, zone: IanaZone, now: Timestamp) -> TimeRange {
         match self.months() {
@@ -94,7 +94,8 @@ impl SlaPeriod {
         }
     }
 
-    /// The period that contains a day, or that ends with it, at the latest now; `None` if the day is still to come.
+    /// The calendar period that contains a day, or the rolling period that ends with that day or now, whichever is earlier.
+    /// `None` if the day is in the future.
     #[must_use]
     pub fn on(self, zone: IanaZone, date: NaiveDate, now: Timestamp) -> Option<TimeRange> {
         if start_of(zone, date) > now {
@@ -106,7 +107,7 @@ impl SlaPeriod {
         })
     }
 
-    /// Months of a calendar period.
+    /// Number of months of a calendar period; `None` for rolling periods.
     const fn months(self) -> Option<u32> {
         match self {
             Self::Month => Some(1),
@@ -122,7 +123,7 @@ impl SlaPeriod {
     }
 }
 
-/// The whole months around a day, counted from the start of its year.
+/// The period of `months` months that contains a day, counted from the start of the year.
 fn around(zone: IanaZone, date: NaiveDate, months: u32) -> TimeRange {
     let first = date.month0() / months * months;
     let month = |month0: u32| {

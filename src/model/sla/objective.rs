@@ -1,6 +1,6 @@
-//! The share of the time in which something must work: per cent with up to four decimals, as a whole number of millionths.
+//! The promised share of uptime: per cent with up to four decimals, stored as a whole number of millionths.
 //!
-//! Whole numbers make every comparison exact: 99.9 per cent of a month is one number of milliseconds, not two.
+//! Whole numbers make every comparison exact: 99.9 per cent of a month is a fixed number of milliseconds.
 
 /// Number of millionths in the whole.
 pub const WHOLE: u32 = 1_000_000;
@@ -9,18 +9,18 @@ pub const PERCENT_MIN: u32 = 50;
 /// Millionths of one per cent.
 const OF_A_PERCENT: u32 = WHOLE / 100;
 
-/// An objective, below 100 per cent: at 100 there would be no budget, and no alert before it is broken.
+/// An objective, below 100 per cent. At 100 per cent there would be no budget, and no alert before the objective is missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SlaObjective(u32);
 
 impl SlaObjective {
-    /// The objective of this many millionths; `None` outside of 50 to 99.9999 per cent.
+    /// The objective of this number of millionths; `None` outside of 50 to 99.9999 per cent.
     #[must_use]
     pub fn from_millionths(millionths: u32) -> Option<Self> {
         (PERCENT_MIN * OF_A_PERCENT..WHOLE).contains(&millionths).then_some(Self(millionths))
     }
 
-    /// The objective of this many per cent; `None` outside of 50 to 99.9999, or with more than four decimals.
+    /// The objective of this number of per cent; `None` outside of 50 to 99.9999, or with more than four decimals.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and a million")]
     pub fn from_percent(percent: f64) -> Option<Self> {
@@ -43,7 +43,7 @@ impl SlaObjective {
         f64::from(self.0) / f64::from(OF_A_PERCENT)
     }
 
-    /// The millionths of the time that may be down, at least 1.
+    /// The share of the time that may be down, in millionths; at least 1.
     #[must_use]
     pub const fn allowance(self) -> u32 {
         WHOLE - self.0

@@ -1,4 +1,5 @@
-//! Lines as text: `10 up` is a change at second 10 to `up`, with `!` where the clock was set back, with `*` imported.
+//! Timelines as text: `10 up` is a change to `up` at second 10; `!` marks a clock that was set back, `*` an imported
+//! change.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -69,14 +70,14 @@ fn a_line_ends_at_a_clock_setback(#[case] since: Option<i64>, #[case] expected: 
     assert_eq!(current, CurrentStatus::new(MeasuredStatus::Up, since.map(at)));
 }
 
-/// The status of a second when it was the present, and the timeline that recorded it.
+/// The status at a second while that second was the present, and the timeline that recorded it.
 struct Seen {
     line: usize,
     status: MeasuredStatus,
 }
 
 proptest! {
-    /// Each second under a clock that is set at random: the status in force is the one that was recorded last for
+    /// For each second under a clock that is set at random: the merged timeline has the status that was recorded last for
     /// that second.
     #[test]
     fn the_last_recorded_status_of_a_moment_counts(
@@ -92,7 +93,7 @@ proptest! {
                 seen.insert(second, Seen { line: lines, status: current.status() });
             }
             now += passes;
-            // A second in which a step ends and the next begins has no one status.
+            // A second in which one step ends and the next begins has no single status.
             seen.remove(&now);
             if let Some(jump) = jump {
                 let before = at(now);
@@ -105,7 +106,7 @@ proptest! {
                         seen.retain(|second, seen| seen.line != lines || *second < now);
                     } else {
                         lines += 1;
-                        // The new timeline begins with this second, whatever an older one said of it.
+                        // The new timeline begins with this second, whatever an older timeline has there.
                         seen.insert(now, Seen { line: lines, status: current.status() });
                     }
                     changes.extend(closed);
@@ -120,7 +121,7 @@ proptest! {
         }
         let found = in_time_order(rows);
         prop_assert!(found.is_sorted_by(|before, after| before.at < after.at && before.to == after.from));
-        // Statuses of an undone future are not queried before that time is the present again.
+        // Seconds after a clock setback are compared only when the clock reaches them again.
         for (second, seen) in seen.into_iter().filter(|(second, _)| *second <= now) {
             let later = found.partition_point(|change| change.at <= at(second));
             prop_assert_eq!(found[later - 1].to, seen.status, "at second {} of {:?}", second, found);

@@ -1,6 +1,6 @@
 //! The settings of a status page for search engines and link previews (contract 4.13.1, `seo`).
 //!
-//! The block is written as a whole: members that a client leaves out are reset to their defaults.
+//! The block is replaced as a whole: members that a client leaves out get their defaults.
 
 use std::ops::RangeInclusive;
 
@@ -16,14 +16,14 @@ pub const DESCRIPTION_LENGTH: RangeInclusive<usize> = 1..=160;
 /// Permitted number of characters of the second line of the preview image, per language.
 pub const IMAGE_SUBTITLE_LENGTH: RangeInclusive<usize> = 1..=90;
 
-/// Settings for search engines: the `seo` block.
+/// Settings for search engines and link previews: the `seo` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeoSettings {
-    /// Title of the page, by language.
+    /// Title of the page for search engines, by language; `None` = default.
     pub title: Option<TranslatedText>,
-    /// Description of the page, by language.
+    /// Description of the page for search engines, by language; `None` = default.
     pub description: Option<TranslatedText>,
-    /// Second line of the preview image.
+    /// Second line of the preview image, by language; `None` = default.
     pub image_subtitle: Option<TranslatedText>,
     /// Colours of the preview image.
     pub image_appearance: ImageAppearance,
@@ -31,7 +31,7 @@ pub struct SeoSettings {
     pub indexable: bool,
     /// True if previews show the current status.
     pub live_status: bool,
-    /// True if incidents have preview images of their own.
+    /// True if incidents have their own preview images.
     pub event_images: bool,
 }
 
@@ -49,7 +49,7 @@ impl Default for SeoSettings {
     }
 }
 
-/// A stored block that this version cannot read.
+/// The stored block cannot be read by this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the seo block cannot be read")]
 pub struct SeoSettingsError;
@@ -71,10 +71,10 @@ impl SeoSettings {
         })
     }
 
-    /// Reads the output of [`SeoSettings::to_json`].
+    /// Parses the output of [`SeoSettings::to_json`].
     ///
     /// # Errors
-    /// When a key is missing or has another value.
+    /// If a member is missing or has an invalid value.
     pub fn from_stored(stored: &str) -> Result<Self, SeoSettingsError> {
         let stored: Value = serde_json::from_str(stored).map_err(|_| SeoSettingsError)?;
         let text = |key: &str| match stored[key].as_object() {

@@ -1,17 +1,18 @@
-//! The words of a status page: access types, logo sizes, subscriber channels, colour schemes of pages and of preview images.
+//! The enums of a status page: access types, logo sizes, subscriber channels, colour schemes of pages and of preview
+//! images.
 //!
-//! One spelling for the API and the database.
+//! The API and the database use the same words.
 
 use crate::model::word_enum::words;
 
 words! {
-    /// The visitors who may see a page.
+    /// Who may see a page.
     pub enum AccessType {
-        /// Visible to all.
+        /// All visitors.
         Public,
-        /// Visitors with the password.
+        /// Visitors who know the password.
         Password,
-        /// Visitors who read mail at one of the listed addresses.
+        /// Visitors who can read mail at an address on the access list.
         EmailWhitelist,
     }
 }
@@ -29,11 +30,11 @@ words! {
 }
 
 words! {
-    /// The channel through which visitors may subscribe.
+    /// The channels through which visitors may subscribe.
     pub enum SubscriberChannel {
         /// E-mail.
         Email,
-        /// A webhook of their own.
+        /// A webhook of the visitor.
         Webhook,
         /// Slack.
         Slack,
@@ -49,7 +50,7 @@ words! {
 words! {
     /// Colour scheme of a page.
     pub enum PageColorScheme {
-        /// That of the visitor's system.
+        /// The colour scheme of the visitor's system.
         System,
         /// Light.
         Light,
@@ -61,7 +62,7 @@ words! {
 words! {
     /// Colours of the preview image.
     pub enum ImageAppearance {
-        /// Those of the reader's system.
+        /// Colours that are chosen automatically.
         Auto,
         /// Light.
         Light,

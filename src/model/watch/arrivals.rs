@@ -1,21 +1,21 @@
-//! The arrivals from a location that keeps its own schedule: repeated results, late results, and the time without
-//! any.
+//! Results that arrive from a location with its own schedule: which are new, which are repeated, and which fill a period
+//! without results.
 //!
-//! A location sends its results in the order of their times, and those kept while it was cut off before or after
-//! those of the present. So two things distinguish a late result from a repeated one: the newest that came, and the
-//! last silence, which is filled from its start. A result that fits neither is treated as a repetition: then the
-//! figures of today miss one, and the history, which identifies each of its rows, has all of them.
+//! A location sends its results in the order of their times. While it was cut off it stores results, and sends these before
+//! or after the present ones. Two facts tell a late result from a repeated one: the newest result so far, and the last
+//! period without results, which late results fill from its start. Any other result counts as repeated. If that is wrong,
+//! the live figures of the day miss it; the history, which identifies each row, has it.
 
 use crate::clock::Timestamp;
 
-/// The results received from one location, as far as their times show.
+/// The times of the results received from one location, as far as they are needed to recognise repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ResultArrivals {
     newest: Option<Timestamp>,
     silence: Option<SilentPeriod>,
 }
 
-/// A span of time without any received result; neither end belongs to it.
+/// A period without any received result, between two results; neither end is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SilentPeriod {
     from: Timestamp,
@@ -23,13 +23,13 @@ struct SilentPeriod {
 }
 
 impl ResultArrivals {
-    /// Continues after the newest remembered result.
+    /// Starts after `newest`, the newest result that is known.
     pub(super) const fn after(newest: Option<Timestamp>) -> Self {
         Self { newest, silence: None }
     }
 
-    /// Takes in a result; returns true unless it was received before. Two results further apart than `coverage_ms`
-    /// leave a silence between them.
+    /// Records a result. Returns true unless it was received before. Between two results that are further apart than
+    /// `coverage_ms` there is a period without results.
     pub(super) fn take(&mut self, checked_at: Timestamp, coverage_ms: i64) -> bool {
         let before = self.newest.filter(|newest| checked_at.ms_since(*newest) > coverage_ms);
         if self.newest.is_none_or(|newest| newest < checked_at) {
@@ -42,7 +42,7 @@ impl ResultArrivals {
         open.map(|silence| silence.from = checked_at).is_some()
     }
 
-    /// Moves the times by a step of the wall clock that was set back.
+    /// Moves all times by a step of the wall clock; `jump_ms` is not positive.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         self.newest = self.newest.map(|at| at.plus_ms(jump_ms));
         self.silence = self.silence.map(|silence| SilentPeriod {
@@ -56,7 +56,8 @@ impl ResultArrivals {
 mod tests {
     use super::*;
 
-    /// The results, by their seconds, that are new; results further apart than 90 s leave a gap.
+    /// The results, given and returned as seconds, that are new. Results further apart than 90 s leave a period without
+    /// results.
     fn new_results(seconds: &[i64]) -> Vec<i64> {
         let mut arrivals = ResultArrivals::after(Some(Timestamp::from_ms(0)));
         let is_new = |second: &&i64| arrivals.take(Timestamp::from_ms(**second * 1_000), 90_000);

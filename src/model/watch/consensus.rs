@@ -1,8 +1,8 @@
-//! The consensus of all locations on one service: their votes, the verdict, and the resulting status timeline.
+//! The consensus of all locations on one service: their votes, the verdict, and the status timeline that follows.
 //!
-//! It is independent of schedules: results come from any location, and the clock alone can only age them. It holds
-//! the rules of confirmation by the other locations, of suspects, of no-data periods, and of how an outage ends
-//! ([`RecoveryProgress`]).
+//! It knows nothing of schedules: results may come from any location at any time, and time alone only ages them. It
+//! contains the rules for confirmation by other locations, for excluded locations, for no-data periods, and for the end of
+//! an outage ([`RecoveryProgress`]).
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
@@ -18,57 +18,57 @@ use crate::model::watch::outage_tracker::{OutageTracker, TroubleStreak, beginnin
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::RecoveryProgress;
 
-/// Intervals for which locations check more often after the last change of a vote.
+/// Number of intervals for which locations check more often after the last change of a vote.
 pub(super) const FAST_RECHECK_INTERVALS: i64 = 2;
 
-/// The votes on one service, and the verdict.
+/// The votes on one service, and the verdict that follows.
 #[derive(Clone, Debug)]
 pub struct Consensus {
     location_states: Box<[LocationVoteState]>,
-    /// Of locations that are not known yet.
+    /// Votes of locations that this process does not know yet.
     absent: Box<[AbsentVote]>,
     tracker: StatusTracker,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
-    /// True after a start before which a due check was not made, until the first result.
+    /// True from a start before which a due check was not made until the first result.
     was_interrupted: bool,
     uncertain_until: Timestamp,
-    /// `None` while nothing is wrong.
+    /// Facts about the present trouble; `None` while nothing is wrong.
     outage_tracker: Option<Box<OutageTracker>>,
     interval_ms: i64,
     coverage_ms: i64,
     rules: StatusRules,
 }
 
-/// The state of one location.
+/// The vote of one location, and whether it counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct LocationVoteState {
     vote: Option<LocationVote>,
-    /// The location is the suspect: its vote does not count.
+    /// True if the vote is excluded because the location is suspect or impaired.
     is_set_aside: bool,
-    /// The location was blind from then on: a vote that is not newer does not count, even if there is no other.
+    /// The location was blind from this time on. A vote that is not newer does not count, even if it is the only one.
     blind_since: Option<Timestamp>,
 }
 
 impl LocationVoteState {
-    /// The vote, if it is fresh and was not cast before the location became blind.
+    /// The vote, if it is fresh and newer than the last blindness of the location.
     fn fresh_vote(&self, now: Timestamp, interval_ms: i64) -> Option<LocationVote> {
         let is_void = |vote: &LocationVote| self.blind_since.is_some_and(|since| vote.checked_at <= since);
         self.vote.filter(|vote| vote.is_fresh(now, interval_ms) && !is_void(vote))
     }
 }
 
-/// The locations that a vote sets to work.
+/// Whether other locations must confirm a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmationNeed {
-    /// The vote sets none of them to work.
+    /// The other locations check at their next due times.
     NotNeeded,
-    /// The vote contradicts the verdict: the others check at once instead of at their next due time.
+    /// The vote contradicts the verdict, so the other locations check at once.
     AskOthers,
 }
 
 impl Consensus {
-    /// Continues with the earlier votes and status, as far as they still hold.
+    /// Starts with the votes and the status of `resumed`, as far as they are still valid.
     #[must_use]
     pub(super) fn begin(
         plan: &WatchPlan,
@@ -83,7 +83,7 @@ impl Consensus {
             location_states: vec![LocationVoteState::default(); plan.locations.len()].into(),
             tracker: StatusTracker::new(current, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
-            // Locations that are not known yet may have made checks meanwhile.
+            // Locations that are not known yet may have made checks in the meantime.
             was_interrupted: source == MemorySource::EndedProcess
                 && absent.is_empty()
                 && last_result_at.is_some_and(|last| plan.was_interrupted(last, now)),
@@ -109,20 +109,20 @@ impl Consensus {
         (consensus, effects)
     }
 
-    /// Returns the verdict of the votes. It survives short no-data periods: a vote stays fresh for three intervals,
-    /// at least 300 s.
+    /// Returns the verdict of the votes. It survives short no-data periods, because a vote stays fresh for three intervals
+    /// and at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Returns the time of the newest result.
+    /// Returns the start of the check with the newest result; `None` without results.
     #[must_use]
     pub const fn last_result_at(&self) -> Option<Timestamp> {
         self.last_result_at
     }
 
-    /// Returns true if the newest vote of a location was cast at `since` or later.
+    /// Returns true if the check of a location's newest vote started at `since` or later.
     #[must_use]
     pub fn has_checked_since(&self, slot: usize, since: Timestamp) -> bool {
         self.location_states
@@ -131,15 +131,15 @@ impl Consensus {
             .is_some_and(|vote| vote.checked_at >= since)
     }
 
-    /// Returns the time until which locations check more often: as long as votes disagree or a recovery is counted,
-    /// for two intervals after the last change of a vote. A time in the past when there is no need.
+    /// Returns the time until which locations check more often: two intervals after the last change of a vote, but only
+    /// while votes disagree or a recovery is being counted. A time that has passed means that this is not needed.
     #[must_use]
     pub fn fast_rechecks_until(&self, now: Timestamp) -> Timestamp {
         if self.is_recovering() || !self.is_unanimous(now) { self.uncertain_until } else { now }
     }
 
-    /// Takes in a bad attempt that is going to be retried; returns true if that is news: the vote of its location and
-    /// the verdict were better until now.
+    /// Records a bad attempt that will be retried. Returns true if it is the first sign of trouble: until now the vote of
+    /// its location and the verdict were better.
     pub fn note_bad_attempt(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
         let Some(vote) = self.location_states.get(slot).map(|state| state.vote) else { return false };
         let is_first = self.note_check(slot, status, at);
@@ -147,7 +147,7 @@ impl Consensus {
         is_first && is_better_believed && vote.is_none_or(|vote| vote.status < status)
     }
 
-    /// Takes in the vote of a location. [`Self::judge_vote`] follows.
+    /// Records the vote of a location. [`Self::judge_vote`] must follow.
     pub fn take_vote(
         &mut self,
         slot: usize,
@@ -172,22 +172,22 @@ impl Consensus {
         if has_changed && contradicts { ConfirmationNeed::AskOthers } else { ConfirmationNeed::NotNeeded }
     }
 
-    /// Sets whether the votes of a location count; see `model::suspicion`.
+    /// Sets whether the vote of a location is excluded because the location is suspect or impaired; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         if let Some(state) = self.location_states.get_mut(slot) {
             state.is_set_aside = is_set_aside;
         }
     }
 
-    /// Sets the time until which results of a location do not count.
+    /// Sets the start of the last blindness of a location. Results up to that time do not count.
     pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
         if let Some(state) = self.location_states.get_mut(slot) {
             state.blind_since = since;
         }
     }
 
-    /// Handles a wall clock that was set ahead by `jump_ms`, or back. The times of results are moved back, but not
-    /// ahead: a suspended machine has the same symptoms, and no check was made meanwhile. `now` is the new time.
+    /// Handles a step of the wall clock by `jump_ms`, ahead or back. The times of results are moved back but not ahead: a
+    /// machine that was suspended looks the same as a clock that was set ahead, and made no checks. `now` is the new time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         let seen_ms = jump_ms.min(0);
         let absent = self.absent.iter_mut().map(|absent| &mut absent.vote);
@@ -202,7 +202,7 @@ impl Consensus {
         if jump_ms < 0 { self.tracker.set_back(jump_ms, now) } else { Vec::new() }
     }
 
-    /// Ends the watch: earlier measurements are no longer valid.
+    /// Ends the watch. Earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
@@ -211,7 +211,7 @@ impl Consensus {
         effects
     }
 
-    /// Returns the memory from which a successor continues.
+    /// Returns the memory from which a following watch continues.
     #[must_use]
     pub fn memory(&self) -> WatchMemory {
         let votes = self
@@ -233,8 +233,8 @@ impl Consensus {
         }
     }
 
-    /// Judges the status again by time alone: without a result it changes first to no data, then to unknown; at once
-    /// when all locations with votes are blind. It also ends flapping.
+    /// Judges the status anew because time has passed. Without results the status becomes no data, and unknown once no vote
+    /// is fresh; if all locations with votes are blind, both happen without delay. Also ends flapping.
     pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         if self.is_overdue(now) || self.is_blind(now) {
             self.note_gap(now, effects);
@@ -250,13 +250,13 @@ impl Consensus {
         effects.extend(self.tracker.settle(now).map(WatchEffect::Change));
     }
 
-    /// Draws the conclusion from a vote that was cast at `at`.
+    /// Judges the status after a vote whose check started at `at`.
     pub fn judge_vote(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let recovered_at = self.decide(at, now);
         self.record_verdict(recovered_at.unwrap_or(at), now, effects);
     }
 
-    /// Reports the verdict, if it has changed. A worse one starts at the first bad attempt, before it was confirmed.
+    /// Records the verdict if it has changed. A worse status starts at the first bad attempt, not at its confirmation.
     fn record_verdict(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let to = MeasuredStatus::from(self.verdict);
         if to == self.tracker.status() {
@@ -266,7 +266,7 @@ impl Consensus {
         effects.extend(self.tracker.change_to(to, ChangeCause::Votes, at).map(WatchEffect::Change));
     }
 
-    /// Reaches a verdict after an event at `at`; returns the end of the outage that this ends.
+    /// Computes the verdict after an event at `at`. If this ends an outage, returns the time at which the outage ended.
     fn decide(&mut self, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let before = self.verdict;
         self.verdict = self.rules.quorum.judge(self.fresh_votes(now));
@@ -285,7 +285,7 @@ impl Consensus {
         None
     }
 
-    /// Counts a result towards the end of the outage; that of a suspect does not count.
+    /// Counts a result towards the recovery. The result of an excluded location does not count if another one has a vote.
     fn count_recovery(
         &mut self,
         slot: usize,
@@ -310,7 +310,7 @@ impl Consensus {
         outage_tracker.is_some_and(|outage_tracker| outage_tracker.recovery.has_begun())
     }
 
-    /// Records since when a location sees trouble; returns true if that starts with this check.
+    /// Records since when a location sees trouble. Returns true if that starts with this check.
     fn note_check(&mut self, slot: usize, status: CheckStatus, at: Timestamp) -> bool {
         if status == CheckStatus::Up && self.outage_tracker.is_none() {
             return false;
@@ -331,7 +331,7 @@ impl Consensus {
             .take_if(|outage_tracker| self.verdict != Verdict::Down && outage_tracker.is_over());
     }
 
-    /// True if the present status is better than this one, or none.
+    /// Returns true if `to` is a bad status, and worse than the present one or the present one is unknown.
     fn is_worse(&self, to: MeasuredStatus) -> bool {
         let present = self.tracker.status().verdict().as_check();
         to.verdict()
@@ -339,7 +339,7 @@ impl Consensus {
             .is_some_and(|to| to != CheckStatus::Up && present.is_none_or(|from| from < to))
     }
 
-    /// Returns the start of the trouble that a vote cast at `at` has confirmed.
+    /// Returns the start of the trouble that the vote of a check at `at` has confirmed.
     fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
         let says_so = |state: &&LocationVoteState| state.vote.is_some_and(|vote| vote.status >= level);
@@ -372,7 +372,7 @@ impl Consensus {
         votes.all(|vote| Some(vote) == first)
     }
 
-    /// The votes that count.
+    /// The votes that count at `now`.
     fn fresh_votes(&self, now: Timestamp) -> impl Iterator<Item = CheckStatus> {
         let known = self.counting(now).filter_map(|(_, state)| state.vote);
         known.chain(self.fresh_absent(now)).map(|vote| vote.status)
@@ -383,7 +383,7 @@ impl Consensus {
         self.absent.iter().map(|absent| absent.vote).filter(move |vote| vote.is_fresh(now, interval_ms))
     }
 
-    /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a
+    /// The locations whose votes count: those with a fresh vote. Excluded locations count only if no other location has a
     /// vote.
     fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &LocationVoteState)> + Clone {
         let interval_ms = self.interval_ms;
@@ -393,27 +393,27 @@ impl Consensus {
         fresh.filter(move |(_, state)| !(has_others && state.is_set_aside))
     }
 
-    /// Returns true if any location that is not set aside has a vote.
+    /// Returns true if a location that is not excluded has a vote that counts.
     fn has_others(&self, now: Timestamp) -> bool {
         let is_fresh = |state: &LocationVoteState| state.fresh_vote(now, self.interval_ms).is_some();
         let known = self.location_states.iter().any(|state| !state.is_set_aside && is_fresh(state));
         known || self.fresh_absent(now).next().is_some()
     }
 
-    /// Returns true if no result came for longer than one may take, or no check was made before this start.
+    /// Returns true if no result came for longer than usual, or no check was made before this start.
     fn is_overdue(&self, now: Timestamp) -> bool {
         self.was_interrupted || self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms)
     }
 
-    /// Returns true if no vote counts, because the locations with recent votes are blind.
+    /// Returns true if all locations with recent votes are blind, so that no vote counts.
     fn is_blind(&self, now: Timestamp) -> bool {
         let has_voted =
             |state: &LocationVoteState| state.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
         self.location_states.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
     }
 
-    /// If no result came for longer than one may take, the time since the first one that was due has no data; if all
-    /// are blind, as soon as one was due.
+    /// Starts a no-data period if results are missing: at the time at which the first missing result was due. If all
+    /// locations are blind, one missing result is enough; otherwise none must have come for longer than usual.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let is_measured = self.tracker.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {

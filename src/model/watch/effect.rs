@@ -1,29 +1,29 @@
-//! The effects of a watch, as data: the actor around the watch carries them out.
+//! The effects of a watch as data, which the actor around the watch carries out.
 
 use crate::clock::Timestamp;
 use crate::model::check::Measurement;
 use crate::model::status_timeline::MeasuredStatusChange;
 
-/// An act of the watch that the actor around it carries out.
+/// An effect of the watch, to be carried out by the actor around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEffect {
     /// Start an attempt at a location.
     Run(CheckAttempt),
-    /// A check of a location is finished: record it.
+    /// A check is finished: record its result.
     Record(FinishedCheck),
     /// Record a change of the measured status.
     Change(MeasuredStatusChange),
-    /// Runs that were due while none could be started, or while one was running.
+    /// Count this number of checks that were due while none could be started, or while one was running.
     Missed(u64),
-    /// A location has an opinion on a service that others check too.
+    /// Compare the result of a location with those of other locations; see `model::suspicion`.
     Opinion(LocationOpinion),
-    /// A location that keeps its own schedule is to check now, or more often.
+    /// Request a location with its own schedule to check now, or more often.
     RequestRecheck(RecheckRequest),
-    /// The location at this place would check sooner, if the recheck budget allows (`WatchState::hasten`).
+    /// Let the location with this index check sooner if the recheck budget allows it; see `WatchState::check_early`.
     CheckEarly(usize),
 }
 
-/// An attempt to be made.
+/// An attempt of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckAttempt {
     /// Index of the location in the plan.
@@ -34,44 +34,45 @@ pub struct CheckAttempt {
     pub attempt: u8,
 }
 
-/// A finished check with its deciding attempt.
+/// A finished check, with the result of its deciding attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedCheck {
-    /// The attempt that decided the result.
+    /// The deciding attempt.
     pub attempt: CheckAttempt,
-    /// The start of its deciding attempt.
+    /// The start of the deciding attempt.
     pub checked_at: Timestamp,
-    /// The findings of that attempt.
+    /// The result of the deciding attempt.
     pub measurement: Measurement,
 }
 
-/// The worth of a result from a location that keeps its own schedule.
+/// How a result from a location with its own schedule was used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrivalOutcome {
-    /// It is the vote of its location now.
+    /// The result is now the vote of its location.
     Vote(Vec<WatchEffect>),
-    /// It is late and new: it changes the history, not the present status.
+    /// The result is new but late: it belongs to the history and does not change the present status.
     Late,
-    /// It was received before, is of the future, or no location of the plan sends results: it does not count.
+    /// The result is ignored: it was received before, is from the future, or is not from a location of the plan with its
+    /// own schedule.
     Nothing,
 }
 
-/// A request to a location that keeps its own schedule.
+/// A request to a location with its own schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecheckRequest {
     /// Index of the location in the plan.
     pub slot: usize,
-    /// It is to check at once instead of at its next due time.
+    /// True if the location must check at once instead of at its next due time.
     pub check_now: bool,
-    /// It is to check more often until then; a time in the past ends that.
+    /// The time until which the location checks more often; a time that has passed ends this.
     pub fast_rechecks_until: Timestamp,
 }
 
-/// A location's result, compared with those of the others.
+/// The result of a location, compared with the votes of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationOpinion {
     /// Index of the location in the plan.
     pub slot: usize,
-    /// True if it is `down` where the others are `up`.
+    /// True if the result is `down` while the others see the service `up`.
     pub contradicts: bool,
 }

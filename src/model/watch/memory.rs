@@ -1,4 +1,4 @@
-//! The past of a service: from an earlier process, or from an actor that has panicked.
+//! The past of a service, from which a watch continues: after a restart, a handover, or the panic of an actor.
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::flapping::FlappingState;
@@ -9,68 +9,69 @@ use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::RecoveryProgress;
 
-/// The past of a service, from the history.
+/// The past of a service, from which a watch continues.
 #[derive(Clone, Debug, Default)]
 pub struct WatchMemory {
-    /// The newest result of each location that has one, by the index of the location in the plan.
+    /// The newest result of each location, by the index of the location in the plan. Locations without results are left
+    /// out.
     pub votes: Vec<(usize, LocationVote)>,
     /// The newest results of locations that this process does not know yet.
     pub absent: Vec<AbsentVote>,
-    /// The newest result of a service that is not checked at the moment, and so has no votes.
+    /// The time of the newest result of a service that is not checked at present, and so has no votes.
     pub last_checked_at: Option<Timestamp>,
-    /// Measured status that was recorded last.
+    /// The measured status that was recorded last.
     pub status: MeasuredStatus,
-    /// The time of its start.
+    /// The start of that status; `None` if it is unknown.
     pub status_since: Option<Timestamp>,
-    /// Its recent transitions, and whether it flaps.
+    /// Recent transitions, and whether the service is flapping.
     pub flapping: FlappingState,
-    /// Set while the verdict is down, if the progress of the recovery is known.
+    /// Progress of the recovery; `None` unless the verdict is down and the progress is known.
     pub recovery: Option<RecoveryProgress>,
-    /// The watch that it comes from.
+    /// The watch that the memory comes from.
     pub source: MemorySource,
 }
 
 /// The watch that a memory comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemorySource {
-    /// A watch of this process, which continues.
+    /// A watch of this process; its checks continue.
     #[default]
     SameProcess,
-    /// Another process made checks until a moment ago: checks that were due since are made at once.
+    /// A watch of another process that made checks until a moment ago. Checks that became due since then are made at once.
     OtherProcess,
-    /// A process that has ended: no check was made since, and none of its attempts is running.
+    /// A process that has ended. No check was made since then, and none of its attempts is running.
     EndedProcess,
 }
 
-/// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like
-/// that of a location that is cut off.
+/// The newest result of a location that this process does not know yet. It counts while it is fresh, like the vote of a
+/// location that is cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AbsentVote {
     /// Code of the location.
     pub location: LocationCode,
-    /// Time and status of the result.
+    /// Start of the check, and status.
     pub vote: LocationVote,
 }
 
-/// A memory, as far as it is valid at the present time.
+/// The part of a memory that is valid at the present time.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct ResumedMemory {
-    /// The results that are not of the future.
+    /// The newest results of locations that are not from the future, by the index of the location in the plan.
     pub(in crate::model) votes: Vec<(usize, LocationVote)>,
-    /// The same of locations that are not known yet.
+    /// The newest results of locations that are not known yet, also without those from the future.
     pub(in crate::model) absent: Vec<AbsentVote>,
-    /// The status timeline that continues.
+    /// The present end of the status timeline that continues.
     pub(in crate::model) current: CurrentStatus,
-    /// The changes with which it continues.
+    /// The changes that close a timeline from the future, to be recorded; usually empty.
     pub(in crate::model) changes: Vec<MeasuredStatusChange>,
-    /// Its recent transitions, and whether it flaps.
+    /// Recent transitions, and whether the service is flapping.
     pub(in crate::model) flapping: FlappingState,
-    /// Set while the verdict is down.
+    /// Progress of the recovery; set while the verdict is down.
     pub(in crate::model) recovery: Option<RecoveryProgress>,
 }
 
 impl WatchMemory {
-    /// Returns the verdict of those votes that are still fresh at `now`.
+    /// Returns the verdict of the votes that are fresh at `now`.
     #[must_use]
     pub fn verdict(&self, plan: &WatchPlan, now: Timestamp) -> Verdict {
         let fresh = self.fresh_votes(plan, now).map(|vote| vote.status);
@@ -78,7 +79,7 @@ impl WatchMemory {
         self.recovery(plan, now).map_or(votes, |recovery| recovery.verdict(votes, plan.rules.recovery_checks))
     }
 
-    /// Returns the progress of the recovery of a service that is down: at least as far as its votes show.
+    /// Returns the progress of the recovery of a service that is down. If it is not stored, it is derived from the votes.
     fn recovery(&self, plan: &WatchPlan, now: Timestamp) -> Option<RecoveryProgress> {
         let is_down = self.status == MeasuredStatus::Down;
         self.recovery.or_else(|| is_down.then(|| RecoveryProgress::of_votes(self.fresh_votes(plan, now))))
@@ -90,7 +91,7 @@ impl WatchMemory {
             .filter(move |vote| !is_future(vote.checked_at, now) && vote.is_fresh(now, interval_ms))
     }
 
-    /// Returns the time of the newest result that is not of the future.
+    /// Returns the time of the newest result that is not from the future.
     #[must_use]
     pub fn last_result_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.all_votes()
@@ -100,13 +101,13 @@ impl WatchMemory {
             .max()
     }
 
-    /// Returns true if no location has a vote.
+    /// Returns true if there is no vote.
     #[must_use]
     pub const fn is_without_votes(&self) -> bool {
         self.votes.is_empty() && self.absent.is_empty()
     }
 
-    /// The same status without votes: earlier measurements are no longer valid.
+    /// Keeps only the status, because earlier measurements are no longer valid.
     #[must_use]
     pub fn without_votes(self) -> Self {
         Self { status: self.status, status_since: self.status_since, ..Self::default() }
@@ -116,8 +117,8 @@ impl WatchMemory {
         self.votes.iter().map(|(_, vote)| *vote).chain(self.absent.iter().map(|absent| absent.vote))
     }
 
-    /// Returns the part that is valid at `now`. Results of the future were recorded under a wrong clock: their age is
-    /// unknown. A status of the future continues from now.
+    /// Returns the part that is valid at `now`. Results from the future were recorded under a wrong clock, so their age is
+    /// unknown and they are dropped. A status from the future continues from now.
     pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> ResumedMemory {
         let recovery = plan.and_then(|plan| self.recovery(plan, now));
         let newest = self.all_votes().map(|vote| vote.checked_at).max();
@@ -134,7 +135,7 @@ impl WatchMemory {
     }
 }
 
-/// Returns true for results that were recorded before the wall clock was set back.
+/// Returns true if a time is in the future beyond tolerance, because the wall clock has been set back since.
 const fn is_future(at: Timestamp, now: Timestamp) -> bool {
     at.ms_since(now) > STEP_MS
 }

@@ -1,8 +1,8 @@
-//! The watch over one service: when to check from which location, what to believe, what to record.
+//! The watch over one service: when each location checks, what the status is, and what is recorded.
 //!
-//! A pure state machine. Time and outcomes go in, [`WatchEffect`]s come out; the actor around it only turns effects into
-//! messages and timers. It joins two: a [`CheckRound`] for each location decides when to check, the [`Consensus`] what to
-//! believe.
+//! The watch is a pure state machine. Time and outcomes go in, [`WatchEffect`]s come out; the actor around it turns effects
+//! into messages and timers. It consists of a [`CheckRound`] for each location, which decides when to check, and of the
+//! [`Consensus`], which decides the status.
 
 mod arrivals;
 mod consensus;
@@ -32,37 +32,37 @@ pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::recovery::RecoveryProgress;
 pub use crate::model::watch::round::{AttemptEnd, AttemptStart, CheckRound};
 
-/// Duration of fast rechecks, in milliseconds; then an uncertain state is checked five times as often as usual.
+/// How long fast rechecks last in milliseconds. After that, an uncertain service is checked five times as often as usual.
 const FAST_RECHECKS_MS: i64 = 120_000;
-/// The time from one start of fast rechecks to the next while locations never agree in between, in milliseconds.
+/// Shortest time between two starts of fast rechecks while locations keep disagreeing, in milliseconds.
 const FAST_RECHECKS_AGAIN_MS: i64 = 600_000;
-/// The time after which a silent target makes the other locations check again, in milliseconds: a target that is
-/// always slow is not checked more often for it.
+/// Shortest time between two rechecks because of a silent target, in milliseconds, so that a target that is always slow is
+/// not checked more often.
 const SILENCE_AGAIN_MS: i64 = 600_000;
 
 /// The state of the watch over one service.
 #[derive(Clone, Debug)]
 pub struct WatchState {
     plan: WatchPlan,
-    /// Of each location in the plan; `None` where the location keeps it.
+    /// The round of each location in the plan; `None` for locations with their own schedule.
     rounds: Box<[Option<CheckRound>]>,
-    /// Of each location in the plan; empty where none keeps its own schedule.
+    /// The received results of each location in the plan; empty if no location has its own schedule.
     arrivals: Box<[ResultArrivals]>,
     consensus: Consensus,
-    /// Next time of a judgement. Where locations keep their own schedules, or no location is known yet, nothing
-    /// else wakes the watch when they fall silent.
+    /// The next time at which the status is judged without a result. `None` if all locations are scheduled here, because
+    /// then their checks wake the watch.
     next_judgement: Option<Timestamp>,
-    /// The end of the fast rechecks that was last sent to the locations that keep their own schedule.
+    /// The end of the fast rechecks that was last sent to the locations with their own schedule.
     announced_fast_until: Timestamp,
     /// Start of the last fast rechecks.
     fast_since: Timestamp,
-    /// Time at which the other locations checked because of a silent target.
+    /// The last time at which other locations checked because a target was silent.
     silence_noted_at: Timestamp,
 }
 
 impl WatchState {
-    /// Starts the watch. A service that was watched before keeps its rhythm and its votes; a new one is checked at
-    /// once. The effects include the no-data period since the last result, if there is one.
+    /// Starts the watch. A service that was watched before keeps its due times and its votes; a new one is checked at once.
+    /// The effects include the no-data period since the last result, if there is one.
     #[must_use]
     pub fn begin(plan: WatchPlan, memory: WatchMemory, now: Timestamp) -> (Self, Vec<WatchEffect>) {
         let source = memory.source;
@@ -103,35 +103,35 @@ impl WatchState {
         (watch, effects)
     }
 
-    /// Postpones the first check: many services were started at once. For a watch that has just started without
-    /// votes.
+    /// Postpones the first check, because many services were started at once. Only for a watch that has just started
+    /// without votes.
     pub fn set_first_check(&mut self, at: Timestamp) {
         for round in self.rounds.iter_mut().flatten() {
             round.set_first_check(at);
         }
     }
 
-    /// Returns the verdict of the votes. It survives short no-data periods: a vote stays fresh for three intervals,
-    /// at least 300 s.
+    /// Returns the verdict of the votes. It survives short no-data periods, because a vote stays fresh for three intervals
+    /// and at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.consensus.verdict()
     }
 
-    /// Returns the time of the newest result.
+    /// Returns the start of the check with the newest result; `None` without results.
     #[must_use]
     pub const fn last_result_at(&self) -> Option<Timestamp> {
         self.consensus.last_result_at()
     }
 
-    /// Returns the time until which results back the present status, if no further one comes.
+    /// Returns the time until which results support the present status, if no further result comes.
     #[must_use]
     pub fn measured_until(&self) -> Option<Timestamp> {
         self.last_result_at().map(|at| at.plus_ms(self.plan.coverage_ms()))
     }
 
-    /// Returns the time of the next call of [`Self::wake`]; `None` while a check is running at every location, and
-    /// all are in this process.
+    /// Returns the time at which [`Self::wake`] must be called next. `None` while a check is running at every location, if
+    /// all locations are scheduled here.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         let rounds = self.rounds.iter().flatten().filter_map(CheckRound::next_wake);
@@ -154,14 +154,14 @@ impl WatchState {
         effects
     }
 
-    /// The running attempt of a location, as due on the present wall clock.
+    /// The running attempt of a location, with its due time on the present wall clock; `None` if no attempt is running.
     #[must_use]
     pub fn under_way(&self, slot: usize) -> Option<CheckAttempt> {
         self.rounds.get(slot)?.as_ref()?.under_way()
     }
 
-    /// Takes in the outcome of an attempt that started at `checked_at`: retries, or accepts it, records it and draws
-    /// the conclusions.
+    /// Processes the outcome of an attempt that started at `checked_at`: plans a retry, or records the check and judges the
+    /// status.
     pub fn finish(
         &mut self,
         attempt: CheckAttempt,
@@ -200,9 +200,9 @@ impl WatchState {
         effects
     }
 
-    /// An attempt that started at `since` is not over yet, where the target was believed to be up: it keeps silent, or
-    /// its answer has no end. The other locations of this process check at once, so that their time-outs do not begin
-    /// after this one's.
+    /// Handles an attempt that started at `since` and has not ended, because the target is silent or its answer does not
+    /// end. If the service was up, the other locations of this process check at once, so that their time-outs overlap with
+    /// this one.
     pub fn note_silence(&mut self, slot: usize, since: Timestamp, now: Timestamp) {
         let is_due = now.ms_since(self.silence_noted_at) >= SILENCE_AGAIN_MS;
         if is_due && self.verdict() == Verdict::Up {
@@ -211,8 +211,8 @@ impl WatchState {
         }
     }
 
-    /// Takes in a result of a location that keeps its own schedule. It is already recorded. A result that is late, or
-    /// older than one that came before, changes neither the verdict nor the status.
+    /// Processes a result of a location with its own schedule; the result is already recorded. A late result, and one that
+    /// is older than the vote of its location, change neither the verdict nor the status.
     pub fn take_remote_result(&mut self, slot: usize, vote: LocationVote, now: Timestamp) -> ArrivalOutcome {
         let LocationVote { checked_at, .. } = vote;
         let is_expected = self.rounds.get(slot).is_some_and(Option::is_none);
@@ -231,8 +231,8 @@ impl WatchState {
         ArrivalOutcome::Vote(effects)
     }
 
-    /// Handles a request of a remote engine to this location, which is the only one of its plan: check at once, and
-    /// more often for `fast_rechecks_ms`, which is two intervals at most.
+    /// Handles a request of a remote engine. The plan must have this location only. It checks at once if `check_now` is
+    /// set, and more often for `fast_rechecks_ms`, at most two intervals.
     pub fn apply_recheck_request(
         &mut self,
         check_now: bool,
@@ -255,15 +255,15 @@ impl WatchState {
         effects
     }
 
-    /// Checks from this location as soon as an uncertain state requires: the recheck budget allows it (see
-    /// [`WatchEffect::CheckEarly`]).
+    /// Lets a location check as soon as an uncertain state requires, after the recheck budget has allowed it; see
+    /// [`WatchEffect::CheckEarly`].
     pub fn check_early(&mut self, slot: usize, now: Timestamp) {
         if let Some(Some(round)) = self.rounds.get_mut(slot) {
             round.check_early(&self.plan, now);
         }
     }
 
-    /// Makes every location check at once, unless a check is running there.
+    /// Lets every location check at once, unless a check is running there.
     pub fn check_all_now(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         let fast_rechecks_until = self.announced_fast_until;
@@ -280,37 +280,37 @@ impl WatchState {
         effects
     }
 
-    /// Returns true if the newest vote of a location was cast at `since` or later.
+    /// Returns true if the check of a location's newest vote started at `since` or later.
     #[must_use]
     pub fn has_checked_since(&self, slot: usize, since: Timestamp) -> bool {
         self.consensus.has_checked_since(slot, since)
     }
 
-    /// Sets whether the votes of a location count; see `model::suspicion`.
+    /// Sets whether the vote of a location is excluded because the location is suspect or impaired; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         self.consensus.set_aside(slot, is_set_aside);
     }
 
-    /// Sets the time until which results of a location do not count: none of its attempts was carried out after that;
-    /// see `model::shed_attempts`.
+    /// Sets the start of the last blindness of a location. Results up to that time do not count, because later attempts
+    /// were not carried out; see `model::shed_attempts`.
     pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
         self.consensus.set_blind_since(slot, since);
     }
 
-    /// Judges again after the set of votes that count has changed.
+    /// Judges the status anew after a change of which votes count.
     pub fn judge(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         self.consensus.judge(now, &mut effects);
         effects
     }
 
-    /// Handles a wall clock that was set ahead by `jump_ms`, or back. Planned checks move with it; see
+    /// Handles a step of the wall clock by `jump_ms`, ahead or back. Planned checks move with the clock; for results see
     /// [`Consensus::shift`].
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<MeasuredStatusChange> {
         for round in self.rounds.iter_mut().flatten() {
             round.shift(jump_ms);
         }
-        // Times of results are moved back, but not ahead, as in the consensus.
+        // Times of results are moved back but not ahead, as in the consensus.
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.shift(jump_ms.min(0)));
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
         self.announced_fast_until = self.announced_fast_until.plus_ms(jump_ms);
@@ -319,18 +319,18 @@ impl WatchState {
         self.consensus.shift(jump_ms, now)
     }
 
-    /// Ends the watch: earlier measurements are no longer valid.
+    /// Ends the watch. Earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<WatchEffect> {
         self.consensus.end(cause, now)
     }
 
-    /// Returns the memory from which a successor of this watch continues.
+    /// Returns the memory from which a following watch continues.
     #[must_use]
     pub fn memory(&self) -> WatchMemory {
         self.consensus.memory()
     }
 
-    /// Takes in a vote, draws the conclusion, and passes its consequences to the rounds.
+    /// Records a vote, judges the status, and lets locations check sooner or more often if needed.
     fn take_vote(
         &mut self,
         voting_slot: usize,
@@ -341,7 +341,7 @@ impl WatchState {
         let was_calm = self.consensus.fast_rechecks_until(now) <= now;
         let confirmation = self.consensus.take_vote(voting_slot, vote, now, effects);
         self.consensus.judge_vote(vote.checked_at, now, effects);
-        // A single location cannot disagree with others; its fast rechecks are requested by a remote engine.
+        // A single location cannot disagree with others. Its fast rechecks are requested by a remote engine.
         if self.rounds.len() == 1 && self.plan.rules.recovery_checks == 1 {
             return;
         }
@@ -373,8 +373,8 @@ impl WatchState {
         self.announced_fast_until = fast_rechecks_until;
     }
 
-    /// Makes the other locations of this process check at once, so that the time-outs of one do not add to theirs.
-    /// Remote ones are notified of finished checks only.
+    /// Lets the other locations of this process check at once, so that time-outs of several locations overlap. Remote
+    /// locations are asked only after finished checks.
     fn ask_others_here(&mut self, voting_slot: usize, since: Timestamp, now: Timestamp) {
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             let has_checked = self.consensus.has_checked_since(slot, since);
@@ -390,14 +390,14 @@ impl WatchState {
         }
     }
 
-    /// Starts fast rechecks when the state was certain before, and otherwise not too soon after the last ones.
+    /// Starts fast rechecks if the state was certain before, or if the last fast rechecks started long enough ago.
     fn begin_fast_recheck(&mut self, was_calm: bool, now: Timestamp) {
         if was_calm || now.ms_since(self.fast_since) >= FAST_RECHECKS_AGAIN_MS {
             self.fast_since = now;
         }
     }
 
-    /// Requests recheck budget for a check every second, for a limited time.
+    /// Requests recheck budget for an early check, during the limited time of fast rechecks.
     fn request_fast_recheck(&self, slot: usize, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         let Some(Some(round)) = self.rounds.get(slot) else { return };
         let is_fast = round.is_fast(now) && now.ms_since(self.fast_since) < FAST_RECHECKS_MS;

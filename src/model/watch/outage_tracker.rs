@@ -1,55 +1,55 @@
-//! State of a service that is kept only while something is wrong with it: since when each location sees that, and the
-//! progress of a recovery.
+//! Facts that are stored only while something is wrong with a service: since when each location sees trouble, and the
+//! progress of the recovery.
 //!
-//! An outage starts with the first bad attempt that led to it, also with one that was retried. A location that sees
-//! trouble all the time while the others do not must not move that start back, so checks count only if they started
-//! after the last check at which a location with the same present vote was still better.
+//! An outage starts with the first bad attempt that led to it, even if that attempt was retried. A location that always
+//! sees trouble while the others do not must not move this start back. So checks count only if they started after the last
+//! better check of any location that now has the same status.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::LocationVote;
 use crate::model::watch::recovery::RecoveryProgress;
 
-/// A bad check that started at most this long (in milliseconds) before the last better one of another location
-/// belongs to the same outage: the target failed during both checks.
+/// Tolerance in milliseconds: a bad check that started at most this long before the last better check of another location
+/// still belongs to the outage, because the target failed during both checks.
 const TOGETHER_MS: i64 = 2_000;
 
-/// The memory of a service that is not simply up.
+/// Facts about a service that is not simply up.
 #[derive(Clone, Debug)]
 pub(super) struct OutageTracker {
-    /// Of each location in the plan.
+    /// The streaks of each location in the plan.
     streaks: Box<[LocationStreaks]>,
-    /// Used while the verdict is down.
+    /// Progress of the recovery; used while the verdict is down.
     pub(super) recovery: RecoveryProgress,
 }
 
-/// The recent results of a location.
+/// The streaks of bad results of one location.
 #[derive(Clone, Copy, Debug, Default)]
 struct LocationStreaks {
-    /// Since when it is not up.
+    /// The streak of results that are not up, if the newest is one.
     troubled: Option<TroubleStreak>,
-    /// Since when it is down.
+    /// The streak of results that are down, if the newest is one.
     down: Option<TroubleStreak>,
 }
 
-/// Bad checks without a better one in between.
+/// A streak of bad checks of one location, without a better one in between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TroubleStreak {
-    /// The start of the last better check before.
+    /// The start of the last better check before the streak; `None` if it is not known.
     better_at: Option<Timestamp>,
     /// The start of the first bad attempt.
     since: Timestamp,
 }
 
 impl TroubleStreak {
-    /// A run of which only the newest check is known.
+    /// A streak of which only the newest check is known.
     pub(super) const fn at(since: Timestamp) -> Self {
         Self { better_at: None, since }
     }
 }
 
 impl OutageTracker {
-    /// Nothing is remembered of any location.
+    /// A tracker without streaks, for this number of locations.
     pub(super) fn new(locations: usize) -> Self {
         Self {
             streaks: vec![LocationStreaks::default(); locations].into(),
@@ -57,8 +57,8 @@ impl OutageTracker {
         }
     }
 
-    /// Takes in an attempt that started at `at`; `before` is the vote of its location until now. Returns true if it
-    /// is the first of its kind.
+    /// Records an attempt that started at `at`; `before` is the vote of its location until then. Returns true if a streak
+    /// starts with this attempt.
     pub(super) fn note(
         &mut self,
         slot: usize,
@@ -72,14 +72,14 @@ impl OutageTracker {
         troubled || down
     }
 
-    /// Returns the run of a location whose status is at least `level`.
+    /// Returns the present streak of a location in which all results are at least as bad as `level`.
     pub(super) fn run(&self, slot: usize, level: CheckStatus) -> Option<TroubleStreak> {
         let streak = self.streaks.get(slot)?;
         if level == CheckStatus::Down { streak.down } else { streak.troubled }
     }
 
-    /// Drops runs from before `blind_since`, from which on no check was made: earlier results do not count for the
-    /// time after it.
+    /// Drops streaks that started before `blind_since`, from which no checks were made: earlier results say nothing about
+    /// the time afterwards.
     pub(super) fn forget_before(&mut self, blind_since: Timestamp) {
         for streak in &mut self.streaks {
             for run in [&mut streak.troubled, &mut streak.down] {
@@ -89,7 +89,7 @@ impl OutageTracker {
         self.recovery.begin_after_gap(blind_since);
     }
 
-    /// Moves the times by a step of the wall clock that was set back.
+    /// Moves all times by a step of the wall clock; `jump_ms` is not positive.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         let runs = self.streaks.iter_mut().flat_map(|streak| [&mut streak.troubled, &mut streak.down]);
         for run in runs.flatten() {
@@ -105,7 +105,7 @@ impl OutageTracker {
     }
 }
 
-/// Continues a run, starts one, or ends it; returns true if one starts.
+/// Continues, starts or ends a streak; returns true if it starts.
 fn extended(
     run: &mut Option<TroubleStreak>,
     level: CheckStatus,
@@ -123,7 +123,7 @@ fn extended(
     begins
 }
 
-/// Returns the start of the trouble in these runs of locations; `None` without any.
+/// Returns the start of the trouble that these streaks of several locations show; `None` if there are none.
 pub(super) fn beginning(runs: impl Iterator<Item = TroubleStreak> + Clone) -> Option<Timestamp> {
     let better_at = runs.clone().filter_map(|run| run.better_at).max();
     let earliest = better_at.map(|at| at.plus_ms(-TOGETHER_MS));

@@ -1,18 +1,17 @@
-//! The end of an outage: the number of good results in a row since the service was last seen down.
+//! The recovery that ends an outage: the number of good results in a row since the service was last seen down.
 //!
-//! A result that is not `down` is good. The row starts with the first good one and counts those of all locations
-//! together. A `down` ends it, and the next good one starts another, with two exceptions: a check that started before
-//! the row does not end it, and neither does a location that is outvoted and has not seen the service up since the
-//! outage started.
+//! Any result except `down` is good. Good results of all locations are counted together. A `down` ends the row, and the
+//! next good result starts a new one. There are two exceptions: a check that started before the row does not end it, and
+//! neither does a location that is outvoted and has not seen the service up since the outage started.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::{LocationVote, Verdict};
 
-/// The good results since an outage started.
+/// The good results in a row since an outage started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryProgress {
-    /// The start of the newest check that ended a row; results of checks before it do not count.
+    /// The start of the newest check that ended a row. Results of earlier checks do not count.
     broken_at: Option<Timestamp>,
     /// The start of the first good check of the row.
     since: Option<Timestamp>,
@@ -20,12 +19,12 @@ pub struct RecoveryProgress {
 }
 
 impl RecoveryProgress {
-    /// A row without good results since a check at `at`.
+    /// A recovery without good results, after a bad check at `at`.
     pub(super) const fn after(at: Timestamp) -> Self {
         Self { broken_at: Some(at), since: None, good: 0 }
     }
 
-    /// The row that the newest votes show at least: those after the newest bad one.
+    /// The recovery that the newest votes show: the good votes after the newest bad one.
     pub(super) fn of_votes(votes: impl Iterator<Item = LocationVote> + Clone) -> Self {
         let bad = votes.clone().filter(|vote| vote.status == CheckStatus::Down);
         let mut recovery = Self { broken_at: bad.map(|vote| vote.checked_at).max(), ..Self::default() };
@@ -35,7 +34,7 @@ impl RecoveryProgress {
         recovery
     }
 
-    /// Takes in the start of a check with a good result.
+    /// Records a good result, by the start of its check.
     pub(super) fn take_good(&mut self, at: Timestamp) {
         if self.broken_at.is_none_or(|broken| broken < at) {
             self.good = self.good.saturating_add(1);
@@ -43,38 +42,38 @@ impl RecoveryProgress {
         }
     }
 
-    /// Takes in the start of a check with a bad result. `counts` unless its location is outvoted and saw the same
-    /// before.
+    /// Records a bad result, by the start of its check. `counts` is false for a location that is outvoted and has not seen
+    /// the service up since the outage started.
     pub(super) fn take_bad(&mut self, at: Timestamp, counts: bool) {
         if counts && self.since.is_none_or(|since| since <= at) {
             *self = Self::after(self.broken_at.map_or(at, |broken| broken.max(at)));
         }
     }
 
-    /// Limits the row to `at`, before which no check was made: it does not reach further back, though its results
+    /// Handles a time without checks before `at`. The row does not start before `at`, though its earlier results still
     /// count.
     pub(super) fn begin_after_gap(&mut self, at: Timestamp) {
         self.since = self.since.filter(|since| *since > at);
     }
 
-    /// Moves the times by a step of the wall clock that was set back.
+    /// Moves all times by a step of the wall clock; `jump_ms` is not positive.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         (self.broken_at, self.since) = (shifted(self.broken_at), shifted(self.since));
     }
 
-    /// The start of the first good check of the row.
+    /// The start of the first good check of the row; `None` if it is not known, or there is no row.
     pub(super) const fn since(&self) -> Option<Timestamp> {
         self.since
     }
 
-    /// True while good results are being counted.
+    /// Returns true if at least one good result was counted.
     pub(super) const fn has_begun(&self) -> bool {
         self.good > 0
     }
 
-    /// Returns the verdict on a service that is down, given the verdict `votes` of the votes: it stays down until
-    /// `needed` good results came in a row.
+    /// Returns the verdict on a service that was down. `votes` is the verdict of the votes; the service stays down until
+    /// `needed` good results have come in a row.
     pub(super) const fn verdict(&self, votes: Verdict, needed: u8) -> Verdict {
         match votes {
             Verdict::Up | Verdict::Degraded if needed > 1 && self.good < needed => Verdict::Down,

@@ -1,7 +1,7 @@
-//! The round of one location for one service: when it checks, when it retries, which runs it missed.
+//! The round of one location for one service: when it checks, when it retries, and which checks it missed.
 //!
-//! It is independent of other locations and of the verdict, so a remote location runs the same one and continues with
-//! it when it is cut off. Its owner may request a check now, or fast rechecks for a while.
+//! A round knows nothing of other locations or of the verdict. So a remote location has the same round, and continues with
+//! it while it is cut off. Its owner may request a check now, or fast rechecks for a while.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckOutcome, CheckStatus, Measurement};
@@ -9,26 +9,27 @@ use crate::model::schedule::CheckSchedule;
 use crate::model::watch::effect::CheckAttempt;
 use crate::model::watch::plan::WatchPlan;
 
-/// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
+/// After a restart, a missed check is made up for if the next one is due later than this, in milliseconds. Such checks are
+/// spread over this time.
 const CATCH_UP_SPREAD_MS: i64 = 60_000;
-/// The factor by which a location checks more often in fast rechecks; a higher rate needs recheck budget.
+/// How many times as often a location checks during fast rechecks. An even higher rate needs recheck budget.
 const FAST_RECHECK_SPEED: i64 = 5;
-/// A run that was due longer ago is missed.
+/// A check that became due longer ago than this is not made up for after a handover, in milliseconds.
 const MADE_UP_MS: i64 = 15_000;
 
-/// The due times of one location for one service, and the check that is running there.
+/// The due times of one location for one service, and the attempt that is running there.
 #[derive(Clone, Debug)]
 pub struct CheckRound {
     slot: usize,
     schedule: CheckSchedule,
     next: NextAttempt,
-    /// The attempt that is under way.
+    /// The running attempt, if there is one.
     running: Option<CheckAttempt>,
     /// End of the fast rechecks.
     fast_rechecks_until: Timestamp,
 }
 
-/// The next start: a due run, or a further attempt of the running check.
+/// The next start: of a check that is due, or of a further attempt of the present check.
 #[derive(Clone, Copy, Debug)]
 struct NextAttempt {
     at: Timestamp,
@@ -42,7 +43,7 @@ impl NextAttempt {
     }
 }
 
-/// An attempt that starts, and the runs that were due before it and did not start.
+/// An attempt that starts, and the number of checks that were missed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptStart {
     /// The attempt to make.
@@ -51,27 +52,27 @@ pub struct AttemptStart {
     pub missed: u64,
 }
 
-/// The end of an attempt.
+/// What follows from the end of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
-    /// It had this bad status, and another attempt decides.
+    /// The attempt had this bad status, and another attempt follows.
     Retry(CheckStatus),
-    /// Trouble of the location itself: it does not count for the target.
+    /// The location itself had a fault, so the attempt says nothing about the target.
     Unmeasured,
     /// The check is finished with this result.
     Measured(Measurement),
 }
 
 impl CheckRound {
-    /// A round whose first check is at `at`, between two due times or on one.
+    /// A round whose first check is at `at`, which need not be a due time.
     #[must_use]
     pub fn starting_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
         let schedule = CheckSchedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
         Self { slot, schedule, next: NextAttempt::run(at), running: None, fast_rechecks_until: at }
     }
 
-    /// A round that keeps its rhythm. If a run was due since `last_check` and the next one is far away, it checks
-    /// soon.
+    /// A round that continues with the due times of its schedule. If a check was missed since `last_check` and the next is
+    /// far away, it checks soon.
     #[must_use]
     pub fn resumed(plan: &WatchPlan, slot: usize, last_check: Option<Timestamp>, now: Timestamp) -> Self {
         let mut round = Self::starting_at(plan, slot, now);
@@ -83,7 +84,7 @@ impl CheckRound {
         round
     }
 
-    /// The same round, which at once makes up for a run that was due a moment ago, while the watch was handed over.
+    /// The same round, but a check that became due a moment ago, while the watch was handed over, is made at once.
     #[must_use]
     pub fn with_catch_up(mut self, last_check: Option<Timestamp>, now: Timestamp) -> Self {
         let due = self.schedule.latest(now);
@@ -94,12 +95,12 @@ impl CheckRound {
         self
     }
 
-    /// Postpones the first check.
+    /// Sets the time of the first check.
     pub fn set_first_check(&mut self, at: Timestamp) {
         self.next = NextAttempt::run(at);
     }
 
-    /// Returns the time of the next start; `None` while an attempt is running.
+    /// Returns the time of the next attempt; `None` while an attempt is running.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.running.is_none().then_some(self.next.at)
@@ -118,14 +119,14 @@ impl CheckRound {
         Some(AttemptStart { attempt, missed })
     }
 
-    /// The running attempt, as due on the present wall clock.
+    /// The running attempt, with its due time on the present wall clock; `None` if no attempt is running.
     #[must_use]
     pub const fn under_way(&self) -> Option<CheckAttempt> {
         self.running
     }
 
-    /// Takes in the outcome of an attempt. This decides whether it is retried: if it is not up and the plan has attempts
-    /// left. Otherwise [`Self::plan_next`] follows.
+    /// Processes the outcome of an attempt, and plans a retry if it is not up and the plan has attempts left. Otherwise
+    /// [`Self::plan_next`] must follow.
     pub fn finish(
         &mut self,
         plan: &WatchPlan,
@@ -146,7 +147,7 @@ impl CheckRound {
         AttemptEnd::Measured(measurement)
     }
 
-    /// Plans the run after a finished check. Returns the runs that were due during that check.
+    /// Plans the next check after a finished one. Returns the number of checks that were due in between.
     pub fn plan_next(&mut self, plan: &WatchPlan, done: CheckAttempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
         let at =
@@ -155,14 +156,14 @@ impl CheckRound {
         self.schedule.missed_by(done.scheduled_at, now)
     }
 
-    /// Checks at once instead of at its due time, unless a check is running.
+    /// Checks at once instead of at the next due time, unless an attempt is running or a retry is planned.
     pub fn check_now(&mut self, now: Timestamp) {
         if self.running.is_none() && self.next.attempt == 1 {
             self.next = NextAttempt::run(self.next.at.min(now));
         }
     }
 
-    /// Checks more often until then; a time in the past ends this. The run that is already planned stays.
+    /// Checks more often until `until`; a time that has passed ends this. A check that is already planned stays.
     pub const fn fast_rechecks_until(&mut self, until: Timestamp) {
         self.fast_rechecks_until = until;
     }
@@ -173,7 +174,7 @@ impl CheckRound {
         now < self.fast_rechecks_until
     }
 
-    /// Returns true if it would check sooner with recheck budget than at the usual fast rate.
+    /// Returns true if recheck budget would make the next check come sooner than planned.
     #[must_use]
     pub fn can_check_early(&self, plan: &WatchPlan, now: Timestamp) -> bool {
         self.running.is_none()
@@ -181,21 +182,21 @@ impl CheckRound {
             && now.plus_ms(plan.uncertain_interval_ms) < self.next.at
     }
 
-    /// Brings the planned run as far forward as allowed.
+    /// Moves the planned check to the earliest time that the plan allows, if that is sooner.
     pub fn check_early(&mut self, plan: &WatchPlan, now: Timestamp) {
         if self.can_check_early(plan, now) {
             self.next = NextAttempt::run(now.plus_ms(plan.uncertain_interval_ms));
         }
     }
 
-    /// Brings the planned run forward during fast rechecks, if no check is running.
+    /// Moves the planned check forward to the rate of fast rechecks, while these last and unless an attempt is running.
     pub fn bring_forward(&mut self, plan: &WatchPlan, now: Timestamp) {
         if now < self.fast_rechecks_until && self.running.is_none() && self.next.attempt == 1 {
             self.next = NextAttempt::run(self.next.at.min(now.plus_ms(fast_rechecks_ms(plan))));
         }
     }
 
-    /// Moves planned checks by a step of the wall clock, which was set ahead by `jump_ms`, or back.
+    /// Moves all times with a step of the wall clock of `jump_ms` milliseconds, ahead or back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.next.at = self.next.at.plus_ms(jump_ms);
         self.next.scheduled_at = self.next.scheduled_at.plus_ms(jump_ms);
@@ -217,7 +218,7 @@ impl CheckRound {
         self.schedule
     }
 
-    /// The time of a further attempt, if one waits.
+    /// The time of the next attempt if that is a retry.
     pub(super) fn retry_at(&self) -> Option<Timestamp> {
         (self.next.attempt > 1).then_some(self.next.at)
     }

@@ -1,4 +1,4 @@
-//! Invariants of the watch under random scripts, checked after every step against a model that remembers results only.
+//! Invariants of the watch under random scripts, compared after each step with a model that knows only the results.
 
 mod elsewhere;
 mod mixed;
@@ -17,25 +17,25 @@ use crate::model::service::ProbeRole;
 use crate::model::status_rules::FlappingRule;
 use crate::model::status_rules::StatusRules;
 
-/// One step of a script: time passes, and then perhaps an attempt ends.
+/// A step of a script: time passes, and then an attempt may end.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     wait_ms: i64,
-    /// The watch is not woken while the time passes.
+    /// True if the watch is not woken while the time passes.
     is_stall: bool,
-    /// The index of the attempt under way that ends; beyond the last one none does.
+    /// Index of the running attempt that ends; none ends if the index is too high.
     ends: usize,
-    /// 0 up, 1 degraded, 2 down, 3 a local fault.
+    /// How the attempt ends: 0 up, 1 degraded, 2 down, 3 a local fault.
     how: i16,
 }
 
-/// Plays the actor around a watch, and records the expected beliefs.
+/// Plays the actor around a watch, and records what the watch must conclude.
 struct Model {
     watch: WatchState,
     plan: WatchPlan,
     start: Timestamp,
     now: Timestamp,
-    /// Attempts, and when they started.
+    /// The running attempts, with their starts.
     under_way: Vec<(CheckAttempt, Timestamp)>,
     started: BTreeSet<(usize, Timestamp)>,
     votes: BTreeMap<usize, LocationVote>,
@@ -43,9 +43,9 @@ struct Model {
     status: MeasuredStatus,
     changed_at: Option<Timestamp>,
     missed: u64,
-    /// Due times that fell into a check between two of them.
+    /// Number of due times that fell into a check that was started between two due times.
     met: u64,
-    /// All past events, and the changes reported for them.
+    /// All past events, to which the reported changes are compared.
     happened: Vec<Entry>,
     status_changes: Vec<MeasuredStatusChange>,
 }
@@ -101,7 +101,7 @@ impl Model {
 
     fn finish(&mut self, index: usize, how: i16) {
         let (attempt, began) = self.under_way.remove(index);
-        // No attempt takes longer than it may.
+        // No attempt takes longer than its time limit.
         let began = began.max(self.now.plus_ms(-self.plan.timeout_ms));
         let schedule = self.round(attempt.slot).schedule();
         let outcome = match CheckStatus::from_code(how) {
@@ -123,7 +123,7 @@ impl Model {
         }
     }
 
-    /// Checks the effects of one call, in their order.
+    /// Compares the effects of one call with the model, in their order.
     fn take(&mut self, effects: Vec<WatchEffect>) {
         let last_before = self.last_result;
         for effect in effects {
@@ -170,7 +170,7 @@ impl Model {
         (self.status, self.changed_at) = (change.to, Some(change.at));
     }
 
-    /// Lets all attempts end with success, until none is running and no retry waits.
+    /// Lets all attempts end with success, until none is running and no retry is planned.
     fn settle(&mut self) {
         loop {
             while !self.under_way.is_empty() {
@@ -183,7 +183,7 @@ impl Model {
         }
     }
 
-    /// Due times since the start that are over, and those of them that a run was started for.
+    /// The number of past due times since the start, and how many of them a check was started for.
     fn due_and_started(&self) -> (u64, u64) {
         let schedules = self.watch.rounds.iter().flatten().map(CheckRound::schedule);
         let due = schedules.clone().map(|schedule| schedule.runs_between(self.start, self.now)).sum();
@@ -248,8 +248,8 @@ const HERE: PlannedLocation = PlannedLocation { role: ProbeRole::Full, round: Ro
 const START: i64 = 1_728_000_000_000;
 
 proptest! {
-    /// One attempt per location, one run per due time, changes in order, gaps only after silence, and exactly the
-    /// changes that follow from the events: for any events, in any order.
+    /// For any events in any order: there is one attempt per location and one check per due time, changes are in order,
+    /// no-data periods occur only without results, and the changes are those that follow from the events.
     #[test]
     fn the_invariants_hold_for_any_events(plan in plans(), steps in steps(), start in 0_i64..600_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
@@ -259,7 +259,7 @@ proptest! {
         prop_assert_eq!(&model.status_changes, &replay(&model.plan, &model.happened));
     }
 
-    /// Every due time is started, met by a running check, or counted as missed.
+    /// For every due time a check is started, or is running, or is counted as missed.
     #[test]
     fn no_due_time_is_forgotten(plan in plans(), steps in steps(), start in 0_i64..600_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
@@ -270,11 +270,12 @@ proptest! {
         let (due, started) = model.due_and_started();
         let accounted = started + model.met + model.missed;
         prop_assert!(due <= accounted, "{} of {} due times", accounted, due);
-        // A single location has no check out of its phase but the first one, which a stall may replace by a due time.
+        // A single location checks outside of its due times only at first, and a stall may replace that check by a due
+        // time.
         prop_assert!(model.plan.locations.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
     }
 
-    /// A successor with the memory has the same verdict as the watch before it.
+    /// A watch that continues from the memory has the same verdict.
     #[test]
     fn the_verdict_survives_a_restart(plan in plans(), steps in steps()) {
         let mut model = Model::begin(plan.clone(), Timestamp::from_ms(START));
@@ -290,7 +291,7 @@ proptest! {
         prop_assert!(!effects.iter().any(is_change), "nothing has happened: {:?}", effects);
     }
 
-    /// A clock that is set back starts nothing, misses nothing, and leaves the status as it is.
+    /// A clock setback starts no check, misses none, and does not change the status.
     #[test]
     fn a_clock_setback_shifts_all_times(plan in plans(), steps in steps(), back_ms in 1_i64..100_000_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START));
@@ -310,7 +311,7 @@ proptest! {
     }
 }
 
-/// A minute between two checks without retries, from this number of locations; due on the minute.
+/// A plan with checks on each minute, without retries, for this number of locations.
 fn every_minute(locations: usize) -> WatchPlan {
     WatchPlan {
         hash: 0,
@@ -325,7 +326,7 @@ fn every_minute(locations: usize) -> WatchPlan {
     }
 }
 
-/// A suspected location does not decide, as long as another one has a vote.
+/// The vote of an excluded location does not count while another location has a vote.
 #[test]
 fn a_suspect_vote_is_ignored_unless_it_is_the_only_one() {
     let now = Timestamp::from_ms(START);
@@ -347,7 +348,7 @@ fn a_suspect_vote_is_ignored_unless_it_is_the_only_one() {
     assert_eq!(see(1, CheckStatus::Up), (Verdict::Up, Some(false)));
 }
 
-/// A loaded machine wakes it a moment late: the check counts for the due time that has come meanwhile.
+/// A loaded machine wakes the watch a moment late. The check then counts for the due time that has come in the meantime.
 #[test]
 fn a_late_first_check_misses_no_run() {
     let planned = Timestamp::from_ms(START - 10);

@@ -1,36 +1,36 @@
-//! The sparse form of a histogram: only the buckets with a count, and the exact sums.
+//! The sparse form of a histogram: only the buckets that are not empty, and the exact sums.
 //!
-//! The buckets are those of the hdrhistogram with 2 significant digits: exact up to 255 µs, above that 128 to an
-//! octave. As bytes: the count; of one value the value; of more the first bucket, a token for each further one, and
-//! the differences of the extremes and the sum from the lower bounds of their buckets. A token is the distance to the
-//! next bucket and the count of that bucket, in one byte mostly. Lengths and counts in the bytes are checked; nothing
-//! is allocated before that.
+//! The buckets are those of an hdrhistogram with 2 significant digits: exact up to 255 µs, above that 128 buckets an
+//! octave.  The bytes start with the number of values. A single value follows as it is. Several values follow as the first
+//! bucket, a token for each bucket that is not empty, and the differences of the extremes and the sum from the lower bounds
+//! of their buckets. A token, mostly one byte, has the number of empty buckets before its bucket and the count of that
+//! bucket. Lengths and counts are checked while reading.
 
 use crate::model::varint;
 use crate::stats::histogram::summary::{HistogramError, ResponseTimeSummary};
 
-/// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
+/// Longer response times than this, in microseconds, are not told apart. An attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
 const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 
-/// A bucket that holds something.
+/// A bucket that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistogramBucket {
     pub(in crate::stats) bucket: u16,
-    /// The response times that fell into it; never 0.
+    /// Number of response times in the bucket; never 0.
     pub(in crate::stats) count: u32,
 }
 
-/// Response times over some span of time, summed up.
+/// Response times over a span of time, in the sparse form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SparseHistogram<'a> {
-    /// The sums; `None` when there are no entries.
+    /// Number, sum, shortest and longest; `None` if there are no entries.
     pub summary: Option<ResponseTimeSummary>,
-    /// The buckets that hold something, in rising order.
+    /// The buckets that are not empty, in rising order.
     pub entries: &'a [HistogramBucket],
 }
 
-/// The bucket of a response time.
+/// The number of the bucket for a response time in microseconds.
 pub(in crate::stats) const fn bucket_of(response_us: u32) -> u16 {
     let us = if response_us > HIGHEST_US { HIGHEST_US } else { response_us };
     let octave = 24 - (us | 0xff).leading_zeros();
@@ -39,13 +39,13 @@ pub(in crate::stats) const fn bucket_of(response_us: u32) -> u16 {
     bucket
 }
 
-/// The shortest response time of a bucket.
+/// The shortest response time of a bucket, in microseconds.
 pub(in crate::stats) const fn lowest_us(bucket: u16) -> u32 {
     let octave = if bucket < 256 { 0 } else { bucket as u32 / 128 - 1 };
     (bucket as u32 - octave * 128) << octave
 }
 
-/// Sums up response times that are in rising order, appending to `entries`.
+/// Sums up response times, given in rising order, and appends their buckets to `entries`.
 pub(in crate::stats) fn sum_up(
     sorted_us: impl Iterator<Item = u32>,
     entries: &mut Vec<HistogramBucket>,
@@ -67,7 +67,7 @@ pub(in crate::stats) fn sum_up(
 }
 
 impl SparseHistogram<'_> {
-    /// Appends the sparse form to `bytes`.
+    /// Appends the encoded form to `bytes`.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let Some(summary) = self.summary else { return varint::put(bytes, 0) };
         varint::put(bytes, summary.count);
@@ -83,7 +83,7 @@ impl SparseHistogram<'_> {
         self.write_residues(bytes);
     }
 
-    /// Appends the differences of the extremes and the sum from the lower bounds of their buckets.
+    /// Appends the differences of the extremes and the sum from the lower bounds of their buckets to `bytes`.
     pub(in crate::stats) fn write_residues(&self, bytes: &mut Vec<u8>) {
         let (Some(summary), [first, ..], [.., last]) = (self.summary, self.entries, self.entries) else {
             return;
@@ -96,11 +96,11 @@ impl SparseHistogram<'_> {
     }
 }
 
-/// Takes a sparse form from the front of `bytes`, appending its entries to `entries`.
+/// Reads an encoded histogram from the front of `bytes`, and appends its buckets to `entries`.
 ///
 /// # Errors
 ///
-/// When the bytes are not a serialised histogram.
+/// If the bytes are not a serialised histogram.
 pub(in crate::stats) fn read(
     bytes: &mut &[u8],
     entries: &mut Vec<HistogramBucket>,
@@ -183,7 +183,7 @@ pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), Hist
     Ok((token >> 1, count.ok_or(HistogramError("a count is out of range"))?))
 }
 
-/// Returns the least possible sum.
+/// Returns the smallest sum that is possible with these buckets, in microseconds.
 fn floor_us(entries: &[HistogramBucket]) -> u64 {
     let floor = |entry: &HistogramBucket| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
     entries.iter().map(floor).fold(0, u64::saturating_add)

@@ -1,15 +1,15 @@
-//! The exact sums beside a histogram, and the refusal of bytes that are none: both forms of a histogram use them.
+//! The exact sums that accompany a histogram, and the error for bytes that are not a histogram.
 
-/// Number, sum and extremes of response times.
+/// Number, sum, shortest and longest of some response times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseTimeSummary {
     /// Number of response times.
     pub count: u64,
-    /// Sum of all, in microseconds.
+    /// Sum of the response times, in microseconds.
     pub sum_us: u64,
-    /// The shortest one, in microseconds.
+    /// The shortest response time, in microseconds.
     pub min_us: u32,
-    /// The longest one, in microseconds.
+    /// The longest response time, in microseconds.
     pub max_us: u32,
 }
 
@@ -21,7 +21,8 @@ impl ResponseTimeSummary {
         self.sum_us as f64 / self.count.max(1) as f64
     }
 
-    /// Adds `other` to a sum that may be empty. Sums saturate: only damaged data could come that far.
+    /// Adds `other` to `sum`, which is `None` while nothing was added. Sums saturate; only damaged data could reach the
+    /// limit.
     pub(in crate::stats) fn add_to(sum: &mut Option<Self>, other: &Self) {
         *sum = Some(sum.map_or(*other, |sum| Self {
             count: sum.count.saturating_add(other.count),

@@ -1,4 +1,4 @@
-//! Sums per bucket of time, from any rollups and samples that cover the requested ranges.
+//! Sums for time buckets, from rollups and samples that together cover the requested range.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::stats::rollup::node::RollupRoot;
 use crate::stats::rollup::query::RollupQuery;
 use crate::stats::rollup::tree::cover;
 
-/// Sums per bucket. Each check is added once: in a rollup, or as a sample where no rollup covers its time
+/// Sums for time buckets. Each check must be added once: in a rollup, or as a sample where no rollup covers its time
 /// ([`RollupQuery::slivers`]).
 #[derive(Clone, Debug)]
 pub struct TimeBuckets {
@@ -20,17 +20,17 @@ pub struct TimeBuckets {
 }
 
 impl TimeBuckets {
-    /// Empty sums of the requested ranges.
+    /// Empty sums for the requested range.
     #[must_use]
     pub const fn new(wanted: RollupQuery) -> Self {
         Self { wanted, sums: BTreeMap::new(), merges: 0 }
     }
 
-    /// Adds the largest nodes of a stored rollup that are within the requested ranges.
+    /// Adds the largest nodes of a stored rollup that lie within the requested range.
     ///
     /// # Errors
     ///
-    /// When the bytes are not a valid rollup; the sums must not be used then.
+    /// If the bytes are not a valid rollup. The sums must not be used then.
     pub fn add_rollup(&mut self, root: RollupRoot, body: &[u8]) -> Result<(), RollupError> {
         let wanted = self.wanted;
         cover(root, body, &wanted, &mut |start, node| {
@@ -40,26 +40,26 @@ impl TimeBuckets {
         Ok(())
     }
 
-    /// Adds a sample, unless it is outside of the requested ranges.
+    /// Adds a sample, unless it is outside of the requested range.
     pub fn add_sample(&mut self, sample: &CheckSample) {
         if self.wanted.from <= sample.checked_at && sample.checked_at < self.wanted.to {
             self.of(sample.checked_at).add_sample(sample);
         }
     }
 
-    /// The number of merged nodes: the cost of the result.
+    /// The number of nodes that were merged, which tells the cost of the result.
     #[must_use]
     pub const fn merges(&self) -> usize {
         self.merges
     }
 
-    /// The sums by the start of their bucket, oldest first; buckets without checks are left out.
+    /// The sums by the start of their bucket, oldest first. Buckets without checks are left out.
     #[must_use]
     pub fn into_sums(self) -> BTreeMap<Timestamp, CheckSums> {
         self.sums
     }
 
-    /// The only bucket of a sum without a bucket length.
+    /// The sum of everything, for a query without a bucket length.
     #[must_use]
     pub fn into_total(self) -> CheckSums {
         self.sums.into_values().next().unwrap_or_default()

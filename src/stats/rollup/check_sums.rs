@@ -1,10 +1,10 @@
-//! The counts and response times of any number of checks, whether they come from rollups or one by one.
+//! The counts and response times of any number of checks, added from rollups or one by one.
 
 use crate::model::history::CheckSample;
 use crate::stats::histogram::ResponseTimes;
 use crate::stats::rollup::node::RollupNode;
 
-/// Sums over any number of nodes and samples.
+/// Sums over any number of rollup nodes and samples.
 #[derive(Clone, Debug, Default)]
 pub struct CheckSums {
     /// Number of finished checks.
@@ -25,7 +25,7 @@ impl CheckSums {
         }
     }
 
-    /// Adds the checks of a node.
+    /// Adds the checks of a node to the sums.
     pub fn merge(&mut self, node: &RollupNode<'_>) {
         self.checks = self.checks.saturating_add(node.checks);
         self.failed = self.failed.saturating_add(node.failed);

@@ -1,4 +1,4 @@
-//! The refusal of bytes that are no rollup.
+//! The error for bytes that are not a rollup.
 
 use crate::stats::histogram::HistogramError;
 

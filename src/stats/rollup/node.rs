@@ -1,10 +1,10 @@
-//! A node of a rollup, and the span of its root.
+//! A node of a rollup, and the time span of its root.
 
 use crate::clock::Timestamp;
 use crate::model::rollup::RollupLevel;
 use crate::stats::histogram::sparse::SparseHistogram;
 
-/// The checks of one span, summed up.
+/// The checks of one time span, summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollupNode<'a> {
     /// Number of finished checks.
@@ -15,11 +15,11 @@ pub struct RollupNode<'a> {
     pub times: SparseHistogram<'a>,
 }
 
-/// The whole span of a stored rollup.
+/// The time span of a stored rollup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollupRoot {
-    /// Length of the rollup.
+    /// Length of the span: an hour or a day.
     pub level: RollupLevel,
-    /// Start of the rollup.
+    /// Start of the span.
     pub start: Timestamp,
 }

@@ -1,8 +1,8 @@
-//! The parts of a tree as bytes: the share of each node in the node above it.
+//! The nodes below the root of a rollup as bytes. Each node is stored as its share of the node above.
 //!
-//! Three streams, each of one kind of number so that they pack well: counts of checks; shares of the buckets of the
-//! node above; residues of extremes and sums. A reader validates everything: shares are taken from the remaining
-//! counts, and in the end none may remain.
+//! There are three streams, each with one kind of number so that it compresses well: counts of checks, shares of the
+//! buckets of the node above, and residues of extremes and sums. A reader validates everything: shares are subtracted from
+//! the counts of the node above, and at the end nothing may remain.
 
 use crate::model::rollup::RollupLevel;
 use crate::model::varint;
@@ -10,7 +10,7 @@ use crate::stats::histogram::sparse::{self, HistogramBucket};
 use crate::stats::rollup::error::RollupError;
 use crate::stats::rollup::sums::IndexedNode;
 
-/// The streams while they are written.
+/// The three streams while they are written.
 #[derive(Debug, Default)]
 pub(super) struct NodeStreamWriter {
     counts: Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) struct NodeStreamWriter {
 }
 
 impl NodeStreamWriter {
-    /// Appends the nodes of a level; `above` are those of the level above, both in order.
+    /// Appends the nodes of the level `below`; `above` are the nodes of `level`. Both are in order.
     pub(super) fn write(
         &mut self,
         level: RollupLevel,
@@ -57,7 +57,7 @@ impl NodeStreamWriter {
         node.times.write_residues(&mut self.residues);
     }
 
-    /// All streams in one.
+    /// Joins the streams into one, preceded by their lengths.
     pub(super) fn join(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.counts.len() + self.shares.len() + self.residues.len() + 6);
         varint::put(&mut bytes, self.counts.len() as u64);
@@ -69,7 +69,7 @@ impl NodeStreamWriter {
     }
 }
 
-/// Takes `share` out of the remaining entries `left`, and writes which.
+/// Subtracts `share` from the remaining entries `left`, and appends tokens that identify it.
 fn take_share(left: &mut Vec<HistogramBucket>, share: &[HistogramBucket], bytes: &mut Vec<u8>) {
     let (mut index, mut next) = (0, 0);
     for entry in share {
@@ -84,7 +84,7 @@ fn take_share(left: &mut Vec<HistogramBucket>, share: &[HistogramBucket], bytes:
     left.retain(|entry| entry.count > 0);
 }
 
-/// The streams while they are read.
+/// The three streams while they are read.
 #[derive(Debug)]
 pub(super) struct NodeStreamReader<'a> {
     counts: &'a [u8],
@@ -103,7 +103,7 @@ impl<'a> NodeStreamReader<'a> {
         Ok(Self { counts, shares, residues, left: Vec::new() })
     }
 
-    /// The nodes of a level, in order; `above` are those of the level above.
+    /// Reads the nodes of the level `below`, in order; `above` are the nodes of `level`.
     pub(super) fn read(
         &mut self,
         level: RollupLevel,

@@ -1,5 +1,5 @@
-//! Packs the parts of a tree with zstd. Parts are a few hundred bytes, so contexts are kept per thread: making one costs
-//! more than using it.
+//! Compresses the nodes of a rollup with zstd. They take a few hundred bytes, so zstd contexts are kept per thread:
+//! creating a context costs more than using it.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use crate::model::varint;
 use crate::stats::rollup::error::RollupError;
 
 const LEVEL: i32 = 3;
-/// Maximum size of parts: those of a check per millisecond all day would fit.
+/// Maximum size of uncompressed nodes in bytes; even a day with a check each millisecond fits.
 const MAX_BYTES: usize = 1 << 20;
 
 thread_local! {
@@ -17,7 +17,7 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Appends `plain` raw or packed, whichever is shorter. It reaches to the end of the bytes.
+/// Appends `plain` compressed or as it is, whichever is shorter. The result extends to the end of `bytes`.
 pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
     let packed = COMPRESSOR.with_borrow_mut(|cached| {
         if cached.is_none() {

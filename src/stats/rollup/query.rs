@@ -1,33 +1,33 @@
-//! The nodes of a tree that cover a requested range, and the time that none of them covers. Both follow from the
-//! times alone, not from the contents of the tree.
+//! Which nodes of a rollup cover a requested range, and which time no node covers. Both depend only on times, not on the
+//! contents of the rollup.
 
 use crate::clock::Timestamp;
 use crate::model::rollup::RollupLevel;
 use crate::model::time_range::TimeRange;
 
-/// The requested ranges of time.
+/// The requested range of time, and its buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollupQuery {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// Length of a bucket, in milliseconds; buckets start at multiples of it since the epoch, and no node may be in
-    /// two. `None` for one sum over everything.
+    /// Length of a bucket in milliseconds; buckets start at multiples of this length since 1970, and a node must not reach
+    /// into two buckets. `None` = one sum over the whole range.
     pub bucket_ms: Option<i64>,
 }
 
-/// Time that no node answers for: at most one interval `[from, to)` at each edge.
+/// The part of a requested range that no node covers: at most one interval `[from, to)` at each edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UncoveredEdges([Option<TimeRange>; 2]);
 
 impl UncoveredEdges {
-    /// The intervals, oldest first; none of them is empty.
+    /// The intervals, oldest first. None is empty.
     pub fn iter(&self) -> impl Iterator<Item = TimeRange> {
         self.0.into_iter().flatten()
     }
 
-    /// Returns true when `moment` is in one of them.
+    /// Returns true if `moment` is in one of the intervals.
     #[must_use]
     pub fn contain(&self, moment: Timestamp) -> bool {
         self.iter().any(|sliver| sliver.contains(moment))
@@ -35,20 +35,19 @@ impl UncoveredEdges {
 }
 
 impl RollupQuery {
-    /// Returns the span of all requested ranges.
+    /// Returns the requested range.
     #[must_use]
     pub const fn range(&self) -> TimeRange {
         TimeRange { from: self.from, to: self.to }
     }
 
-    /// Returns true when a node of this level that starts at `start` is in one bucket and within the requested
-    /// ranges.
+    /// Returns true if a node of this level that starts at `start` is within the requested range and within one bucket.
     pub(super) fn takes(&self, level: RollupLevel, start: Timestamp) -> bool {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
     }
 
-    /// The time of a root at `start` that its tree cannot cover: its caller reads the samples. It is the same for
-    /// every rollup of this root level and start, so with several of them it is read once.
+    /// The requested time within the root at `start` that no node of the tree covers, for which the caller must read
+    /// samples. It is the same for all rollups with this root level and start, so it is read once for all of them.
     #[must_use]
     pub fn slivers(&self, root: RollupLevel, start: Timestamp) -> UncoveredEdges {
         let from = self.from.max(start);
@@ -67,7 +66,7 @@ impl RollupQuery {
         UncoveredEdges(edges.map(TimeRange::if_not_empty))
     }
 
-    /// Returns true when some node at this depth of the root's path is taken while the node above it is not.
+    /// Returns true if a node at this depth below the root is used because the node above it does not fit.
     pub(super) fn needs(&self, root: RollupLevel, start: Timestamp, depth: usize) -> bool {
         let (above, level) = (root.path()[depth - 1], root.path()[depth]);
         (0..root.ms() / level.ms())
@@ -89,7 +88,7 @@ mod tests {
     const MINUTE: i64 = RollupLevel::Minute.ms();
     const HOUR: i64 = RollupLevel::Hour.ms();
 
-    /// For the hour that starts at 10 h.
+    /// Cases for the hour that starts at 10:00: requested range, bucket length; the intervals that no node covers.
     #[rstest]
     #[case::all_of_it((0, 99 * HOUR), None, &[])]
     #[case::nothing_of_it((0, 10 * HOUR), None, &[])]

@@ -1,4 +1,4 @@
-//! The nodes of a tree while it is built or read: their entries share one list.
+//! The nodes of a rollup while it is built or read. Their histogram buckets share one list.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::stats::histogram::ResponseTimeSummary;
 use crate::stats::histogram::sparse::{self, HistogramBucket, SparseHistogram};
 use crate::stats::rollup::node::RollupNode;
 
-/// A node, with its range in the shared list of entries.
+/// A node, with the range of its buckets in the shared list.
 #[derive(Clone, Debug)]
 pub(super) struct IndexedNode {
     pub(super) start: Timestamp,
@@ -25,19 +25,20 @@ impl IndexedNode {
         Self { start, checks: 0, failed: 0, summary: None, entries: 0..0 }
     }
 
-    /// The node with its entries.
+    /// The node with its buckets.
     pub(super) fn node<'a>(&self, entries: &'a [HistogramBucket]) -> RollupNode<'a> {
         let times = SparseHistogram { summary: self.summary, entries: &entries[self.entries.clone()] };
         RollupNode { checks: self.checks, failed: self.failed, times }
     }
 
-    /// Returns how many of its checks were answered.
+    /// Returns the number of its checks with a response time.
     pub(super) fn answered(&self) -> u64 {
         self.summary.map_or(0, |summary| summary.count)
     }
 }
 
-/// The leaves that hold these samples, oldest first.
+/// Sums up samples in the leaves of a rollup, oldest first. Samples outside of the rollup and leaves without samples are
+/// left out.
 pub(super) fn leaves(
     root: RollupLevel,
     start: Timestamp,
@@ -65,7 +66,7 @@ pub(super) fn leaves(
     of_one_leaf.map(sum_up).collect()
 }
 
-/// The nodes of this level that hold these, which are in order.
+/// Sums up nodes, which are in order, in nodes of the next higher level.
 pub(super) fn parents(
     level: RollupLevel,
     children: &[IndexedNode],

@@ -1,4 +1,4 @@
-//! Properties of rollups: for any trees and ranges, the nodes and the samples of the slivers give the same as all
+//! Properties of rollups: for any rollups and ranges, nodes plus the samples of uncovered edges give the same sums as all
 //! samples.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn sample(ms: i64, is_down: bool, response_us: Option<u32>) -> CheckSample {
     CheckSample { checked_at: at(ms), location: 1, is_down, response_us }
 }
 
-/// Mostly alike, as those of one target are.
+/// Response times that are mostly alike, as those of one target are.
 fn response_us() -> impl Strategy<Value = Option<u32>> {
     prop_oneof![
         8 => (40_000_u32..60_000).prop_map(Some),
@@ -30,7 +30,7 @@ fn response_us() -> impl Strategy<Value = Option<u32>> {
     ]
 }
 
-/// Two days of samples, in bunches and alone.
+/// Samples from two days, in bunches and single.
 fn samples() -> impl Strategy<Value = Vec<CheckSample>> {
     let moment =
         prop_oneof![0..2 * RollupLevel::Day.ms(), (0..48_i64).prop_map(|hour| hour * RollupLevel::Hour.ms())];
@@ -46,14 +46,14 @@ fn samples() -> impl Strategy<Value = Vec<CheckSample>> {
     })
 }
 
-/// A segment: samples, and the rollups of them with one kind of root, each sample in one of them.
+/// A segment: samples, and their rollups with one kind of root. Each sample is in one rollup.
 struct Segment {
     samples: Vec<CheckSample>,
     rollups: Vec<(RollupLevel, Timestamp, Vec<u8>)>,
 }
 
-/// Deals the samples out: to a segment of hours, one of days, and in each to the first, second or third rollup of its span,
-/// as if they had come late.
+/// Distributes samples to a segment with rollups of hours and one with rollups of days. In each, a sample goes to the
+/// first, second or third rollup of its span, as if samples had come late.
 fn segments(samples: &[CheckSample], deal: &[Index]) -> Vec<Segment> {
     let mut dealt: BTreeMap<(RollupLevel, Timestamp, usize), Vec<CheckSample>> = BTreeMap::new();
     for (number, sample) in samples.iter().enumerate() {
@@ -82,7 +82,7 @@ fn bucket_of(wanted: &RollupQuery, moment: Timestamp) -> i64 {
     wanted.bucket_ms.map_or(0, |bucket_ms| moment.ms().div_euclid(bucket_ms))
 }
 
-/// Answers a question as a reader does: nodes, and once for each span the samples of its slivers.
+/// Computes a query as a reader does: from nodes, and once for each span from the samples of uncovered edges.
 fn answer(segments: &[Segment], wanted: &RollupQuery) -> Buckets {
     let mut buckets = Buckets::new();
     for segment in segments {
@@ -115,7 +115,7 @@ fn brute_force(samples: &[CheckSample], wanted: &RollupQuery) -> Buckets {
     buckets
 }
 
-/// The figures that are shown of sums.
+/// The statistics that are shown of sums.
 type Shown = (u64, u64, Option<crate::stats::histogram::ResponseTimeSummary>, [Option<u32>; 4]);
 
 fn shown(buckets: &Buckets) -> BTreeMap<i64, Shown> {
@@ -177,7 +177,7 @@ proptest! {
         prop_assert!(read.is_err());
     }
 
-    /// The checksum is made to fit, so that all that reads behind it meets what others wrote.
+    /// The checksum is made to fit, so that the code behind it reads bytes that others wrote.
     #[test]
     fn bytes_that_others_wrote_never_panic(
         samples in samples(),
@@ -217,7 +217,7 @@ fn cut_bytes_are_refused() {
     }
 }
 
-/// The size of a rollup at rest: minutes live for two days, days as long as a plan keeps history.
+/// The size of a stored rollup. Minutes are kept for two days, days as long as the plan keeps history.
 #[test]
 fn a_rollup_takes_few_bytes_a_check() {
     let spread = |number: i64| Some(40_000 + u32::try_from(number * 7_919 % 25_000).unwrap());

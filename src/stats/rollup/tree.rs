@@ -1,8 +1,8 @@
 //! The stored form of a rollup.
 //!
-//! A version, the sums of the root in full, its parts packed, a CRC-32. Parts are stored level by level, in three
-//! streams: the number of checks of each node, its share of the buckets of the node above, and its extremes and sum
-//! relative to its buckets. As shares are taken one after the other, the last one is the rest and costs nothing.
+//! A rollup is stored as a version, the sums of the root, the compressed nodes below it, and a CRC-32. Nodes are stored
+//! level by level in three streams: the number of checks, the share of the buckets of the node above, and extremes and sum
+//! relative to the buckets. A node that takes all that is left of the node above stores no share.
 
 use crate::clock::Timestamp;
 use crate::model::history::CheckSample;
@@ -19,8 +19,8 @@ use crate::stats::rollup::sums::{self, IndexedNode};
 const VERSION: u8 = 1;
 const CRC_BYTES: usize = 4;
 
-/// Encodes the rollup of one series that starts at `start`. `root` is an hour or a day; the samples, in any order,
-/// are within it, others are left out.
+/// Encodes the rollup of one result series that starts at `start`. `root` is an hour or a day. Samples may be in any order;
+/// those outside of the rollup are left out.
 #[must_use]
 pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> Vec<u8> {
     let mut entries = Vec::with_capacity(samples.len() * 2);
@@ -47,12 +47,12 @@ pub fn encode(root: RollupLevel, start: Timestamp, samples: &[CheckSample]) -> V
     bytes
 }
 
-/// Passes `sink` the largest nodes of a stored rollup that are within the requested ranges, with their starts, in no
-/// certain order, and returns the time that none of them covers ([`RollupQuery::slivers`]).
+/// Passes to `sink` the largest nodes of a stored rollup that lie within the requested range, with their starts, in no
+/// particular order. Returns the time that no node covers ([`RollupQuery::slivers`]).
 ///
 /// # Errors
 ///
-/// When the bytes are not a valid rollup; `sink` may have received nodes before that.
+/// If the bytes are not a valid rollup. `sink` may have received nodes before.
 pub fn cover(
     root: RollupRoot,
     body: &[u8],
@@ -85,11 +85,11 @@ pub fn cover(
     Ok(wanted.slivers(root, start))
 }
 
-/// Passes `sink` only the root of a stored rollup.
+/// Passes to `sink` only the root of a stored rollup.
 ///
 /// # Errors
 ///
-/// When the bytes are not a valid rollup.
+/// If the bytes are not a valid rollup.
 pub fn read_total(body: &[u8], sink: impl FnOnce(&RollupNode<'_>)) -> Result<(), RollupError> {
     let mut entries = Vec::new();
     let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;
@@ -97,7 +97,7 @@ pub fn read_total(body: &[u8], sink: impl FnOnce(&RollupNode<'_>)) -> Result<(),
     Ok(())
 }
 
-/// The root, and its parts as they are packed.
+/// Reads the root. Returns it with the compressed nodes below it.
 fn read_root<'a>(
     start: Timestamp,
     body: &'a [u8],

@@ -1,7 +1,7 @@
-//! SLA calculation of a period: for one service, or for several together.
+//! The SLA calculation for a period, for one service or for several together.
 //!
-//! Times of several services are added up: two services that are down for a minute have been down for two minutes, of
-//! twice the time. The rest of the period that is still to come counts towards the budget as if it were measured.
+//! Times of several services are added up: if two services are down for a minute, that is two minutes of downtime in twice
+//! the time. The part of the period that is still to come counts for the budget like measured time.
 
 use crate::clock::Timestamp;
 use crate::model::sla::SlaTerms;
@@ -11,23 +11,23 @@ use crate::model::time_range::TimeRange;
 use crate::stats::sla::{SlaHistory, SlaSums, SlaTimeClass, classify, sums};
 use crate::stats::uptime::ClassifiedSpan;
 
-/// The period to calculate, with its terms and the present time.
+/// A period to calculate, with the terms of its target and the present time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlaCalculation {
     /// Objective, period and hours of the target.
     pub terms: SlaTerms,
-    /// The whole period, with its future part.
+    /// The whole period, including its future part.
     pub period: TimeRange,
     /// The present time, or the end of the period if that has passed.
     pub until: Timestamp,
-    /// The part of the range outside of business hours.
+    /// The parts of the calculated range that are outside of business hours.
     closed: Vec<TimeRange>,
-    /// Milliseconds of the promised time that are still to come.
+    /// The future time of the period within business hours, in milliseconds.
     pub to_come_ms: i64,
 }
 
 impl SlaCalculation {
-    /// The period of these terms, as of now.
+    /// Prepares the calculation of a period at `now`.
     #[must_use]
     pub fn new(terms: SlaTerms, period: TimeRange, now: Timestamp) -> Self {
         let until = now.min(period.to).max(period.from);
@@ -50,19 +50,19 @@ impl SlaCalculation {
         TimeRange { from: self.period.from, to: self.until }
     }
 
-    /// The whole range of the calculation: burn rates reach back beyond the start of a period.
+    /// The calculated range. It may start before the period, because burn rates look back up to three days.
     #[must_use]
     pub fn evaluated_range(&self) -> TimeRange {
         TimeRange { from: self.period.from.min(self.until.plus_ms(-LONGEST_MS)), to: self.until }
     }
 
-    /// The classified time of a service in the whole range.
+    /// The classified time of a service in the calculated range.
     #[must_use]
     pub fn spans(&self, past: &SlaHistory<'_>) -> Vec<ClassifiedSpan<SlaTimeClass>> {
         classify(past, &self.closed, self.evaluated_range())
     }
 
-    /// The budget of this number of services with these sums.
+    /// The error budget of `services` services that have these sums together.
     #[must_use]
     pub fn budget(&self, sums: SlaSums, services: usize) -> ErrorBudget {
         let to_come_ms = self.to_come_ms.saturating_mul(i64::try_from(services).unwrap_or(i64::MAX));
@@ -70,7 +70,7 @@ impl SlaCalculation {
         ErrorBudget::new(self.terms.objective, time_ms, sums.down_ms)
     }
 
-    /// Readings of the three burn rate rules at the end of the past time.
+    /// The burn rates by all three rules at the end of the past part of the period.
     #[must_use]
     pub fn burn(&self, services: &[Vec<ClassifiedSpan<SlaTimeClass>>]) -> [BurnRateReading; 3] {
         let period_ms = self.period.to.ms_since(self.period.from);
@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    /// Half a November of two services, one of which has been down for an hour, at the end of it.
+    /// In the middle of November: two services, one of which has been down for the last hour.
     #[test]
     fn future_time_counts_for_the_budget() {
         let now = at("2026-11-15T23:00:00Z");
@@ -140,7 +140,7 @@ mod tests {
         let now = at("2026-11-27T12:00:00Z");
         let terms = terms(Some("mon,tue,wed,thu,fri 09:00-17:00"));
         let judged = SlaCalculation::new(terms.clone(), terms.period.current(terms.zone, now), now);
-        // From 13:00 to 17:00 of the Friday, and the whole Monday.
+        // The time from 13:00 to 17:00 on Friday, and the whole Monday.
         assert_eq!(judged.to_come_ms, 12 * 3_600_000);
     }
 

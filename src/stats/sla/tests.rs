@@ -1,4 +1,4 @@
-//! Figures of an SLA target against looking at every second of small histories, at the edges of calendars.
+//! SLA figures compared with an evaluation of every second of small histories around unusual dates.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -25,7 +25,7 @@ fn window(kind: WindowKind, from: Timestamp, to: Option<Timestamp>) -> ServiceWi
     ServiceWindow { service: 1, kind, from, to }
 }
 
-/// Everything at once, from 0 to 100: the rank of what covers what.
+/// Overlapping periods between 0 and 100 ms: which one decides.
 #[rstest]
 #[case::measured(&[], &[], &[], (0, 100, 0))]
 #[case::planned(&[(WindowKind::Maintenance, 10, 30)], &[], &[], (0, 80, 20))]
@@ -57,7 +57,8 @@ fn overlapping_periods_are_classified_by_precedence(
     assert_eq!(found, SlaSums { up_ms, down_ms, unmeasured_ms: 0, left_out_ms });
 }
 
-/// A service that is down over a night, a pause in it: one outage of two evenings and mornings, then another.
+/// A service that is down over a night, with a pause during its outage: the night does not split the outage, the pause
+/// does.
 #[test]
 fn a_night_does_not_end_an_outage_and_a_pause_does() {
     let hours: BusinessHours = "mon,tue,wed,thu,fri 09:00-17:00".parse().unwrap();
@@ -87,7 +88,7 @@ fn a_night_does_not_end_an_outage_and_a_pause_does() {
     assert_eq!(down, expected.map(|(from, to, minutes)| (from.to_owned(), to.to_owned(), minutes)));
 }
 
-/// The middle of a history: changes of clocks, the ends of months, a Monday morning.
+/// The middle of a history: a change of clocks, the end of a month, a Monday morning.
 const MIDDLES: [&str; 6] = [
     "2026-03-29T01:00:00Z",
     "2026-10-25T01:00:00Z",
@@ -96,7 +97,7 @@ const MIDDLES: [&str; 6] = [
     "2026-12-31T23:00:00Z",
     "2026-11-23T08:00:00Z",
 ];
-/// Seconds of a history.
+/// Length of a history in seconds.
 const LENGTH: i64 = 600;
 const HOURS: [&str; 5] = [
     "sun 02:57-03:03",
@@ -117,7 +118,7 @@ fn kind() -> impl Strategy<Value = WindowKind> {
     ]
 }
 
-/// The classification of a single moment, decided without any arithmetic of intervals.
+/// The classification of a single moment, without any calculation with intervals.
 fn oracle(
     past: &SlaHistory<'_>,
     hours: Option<(&BusinessHours, IanaZone)>,
@@ -152,7 +153,7 @@ fn oracle(
     }
 }
 
-/// Reads the wall time as a text.
+/// Returns true if the wall time, as text, is within the hours.
 fn is_open(hours: &BusinessHours, zone: IanaZone, moment: Timestamp) -> bool {
     let wall = zone.wall(moment).unwrap();
     let (day, time) = (wall.format("%a").to_string().to_lowercase(), wall.format("%H:%M").to_string());
@@ -163,8 +164,8 @@ fn is_open(hours: &BusinessHours, zone: IanaZone, moment: Timestamp) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Ten minutes at an edge of the calendar: sums, outages, excluded time, and the budget equal those computed for
-    /// each second.
+    /// For ten minutes around an unusual date: sums, outages, excluded time and budget equal those computed for each
+    /// second.
     #[test]
     fn figures_equal_a_second_by_second_count(
         middle in prop::sample::select(MIDDLES.to_vec()),
@@ -192,7 +193,7 @@ proptest! {
         let past = SlaHistory { changes: &changes, measured_until, windows: &windows, incidents: &incidents };
         let zone: IanaZone = "Europe/Berlin".parse().unwrap();
         let hours: Option<BusinessHours> = hours.map(|hours| hours.parse().unwrap());
-        // Judged is a part of what is classified, as it is when burn rates need more than the period.
+        // The evaluated range is a part of the classified one, as when burn rates look back beyond the period.
         let (whole, range) = (
             TimeRange { from: second(0), to: second(LENGTH) },
             TimeRange { from: second(first), to: second(first + length) },
@@ -220,7 +221,7 @@ proptest! {
         prop_assert_eq!(sums(&spans, range), expected);
         prop_assert_eq!(runs(&spans, range), expected_runs);
 
-        // The budget is kept exactly if the share of the time that was up is the objective or more.
+        // The budget is kept exactly if the share of uptime is at least the objective.
         let objective = SlaObjective::from_millionths(millionths).unwrap();
         let time_ms = expected.up_ms + expected.down_ms;
         let budget = ErrorBudget::new(objective, time_ms, expected.down_ms);

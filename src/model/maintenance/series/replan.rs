@@ -1,9 +1,9 @@
 //! Adapts existing maintenances to a changed series: those that follow it, those to create, those to remove.
 //!
-//! A window of the new rule belongs to the maintenance with exactly its start. A maintenance that moves, and an
-//! exception (one that members changed, or removed), is matched with a window on the same day in the zone of the
-//! series: so the Sunday that was skipped stays skipped when the series moves from 02:00 to 03:00. Maintenances that
-//! have started are never changed.
+//! A maintenance that starts exactly when a window of the new rule starts belongs to that window. Otherwise it is matched
+//! with a window on the same day in the zone of the series. This applies to maintenances that follow the series, to those
+//! that members changed, and to windows that members removed: a Sunday that was skipped stays skipped when the series moves
+//! from 02:00 to 03:00. Maintenances that have started are never changed.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::model::recurrence::{Occurrence, Recurrence};
 /// The role of a maintenance when its series changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplanRole {
-    /// It waits, and is as the series made it.
+    /// Scheduled, and unchanged since the series created it.
     Follows,
-    /// It is scheduled, and was changed by members.
+    /// Scheduled, and changed by members.
     Stays,
-    /// It has started, has ended, or was called off.
+    /// Started, ended or cancelled.
     Past,
 }
 
@@ -27,28 +27,28 @@ pub enum ReplanRole {
 pub struct SeriesMember {
     /// Database key of the maintenance.
     pub key: MaintenanceKey,
-    /// The start by the rule.
+    /// Start of its window by the rule of the series.
     pub occurrence: Timestamp,
-    /// Its treatment by the change.
+    /// How the maintenance is treated when the series changes.
     pub role: ReplanRole,
 }
 
-/// The effects of a changed series.
+/// What a change of a series does to its maintenances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeriesReplan {
-    /// Windows that need a new maintenance.
+    /// Windows that get a new maintenance.
     pub created: Vec<Occurrence>,
-    /// Maintenances that adopt the settings of the series, each for this window.
+    /// Maintenances that take the settings of the series, each with its new window.
     pub followed: Vec<(MaintenanceKey, Occurrence)>,
-    /// Maintenances that are unchanged, and belong to the window with this start from now on.
+    /// Maintenances that keep their settings and their time, each with the start of the window that it now replaces.
     pub renamed: Vec<(MaintenanceKey, Timestamp)>,
-    /// Maintenances for which the rule has no window any more.
+    /// Maintenances for which the rule no longer has a window.
     pub removed: Vec<MaintenanceKey>,
-    /// Windows that members removed, and those that are removed in their place.
+    /// Start of a window that members removed, and start of the window that is now skipped instead.
     pub skipped: Vec<(Timestamp, Timestamp)>,
 }
 
-/// The windows that are not assigned yet, by their start.
+/// The windows that have no maintenance yet, by their start.
 struct FreeOccurrences<'a> {
     windows: BTreeMap<i64, Occurrence>,
     recurrence: &'a Recurrence,
@@ -60,7 +60,7 @@ impl FreeOccurrences<'_> {
         self.windows.remove(&start.ms())
     }
 
-    /// Takes the window of the same day that is nearest.
+    /// Takes the window on the same day that is nearest to `start`.
     fn take_of_day(&mut self, start: Timestamp) -> Option<Occurrence> {
         let day = self.recurrence.day(start)?;
         let of_day = self.windows.values().filter(|window| self.recurrence.day(window.start) == Some(day));
@@ -91,7 +91,7 @@ impl SeriesReplan {
                 (ReplanRole::Stays | ReplanRole::Past, _) => {}
             }
         }
-        // A window that was called off is both a maintenance and a skip.
+        // A window whose maintenance was cancelled is listed both as a maintenance and as a skip.
         let is_wanted = |start: &Timestamp| wanted.iter().any(|window| window.start == *start);
         for start in skips {
             free.take(*start);
@@ -114,7 +114,7 @@ impl SeriesReplan {
     }
 }
 
-/// The windows without a maintenance that were not removed: those that the planning of an unchanged series creates.
+/// The windows that have no maintenance and were not removed. A planning of an unchanged series creates their maintenances.
 #[must_use]
 pub fn missing(wanted: &[Occurrence], standing: &[SeriesMember], skips: &[Timestamp]) -> Vec<Occurrence> {
     let stands = |start| standing.iter().any(|one| one.occurrence == start) || skips.contains(&start);
@@ -145,7 +145,7 @@ mod tests {
         (1 + hours / 24, hours % 24)
     }
 
-    /// (created, followed, renamed, removed, skipped)
+    /// A `SeriesReplan` as a tuple: created, followed, renamed, removed, skipped.
     type Plan = (Vec<Moment>, Vec<(i64, Moment)>, Vec<(i64, Moment)>, Vec<i64>, Vec<(Moment, Moment)>);
 
     fn plan(wanted: &[Moment], standing: &[(Moment, ReplanRole)], skips: &[Moment]) -> Plan {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(plan(wanted, standing, skips), expected);
     }
 
-    /// No window is assigned twice, none that another row has is assigned, and repeating it changes nothing.
+    /// No window is assigned twice or taken from another maintenance, and a second run changes nothing.
     #[test]
     fn each_window_is_assigned_once() {
         let (wanted, standing) = (

@@ -1,4 +1,4 @@
-//! Every action in every state, and its entry on the timeline.
+//! Each operation in each state, and its entry on the timeline.
 
 use rstest::rstest;
 
@@ -15,14 +15,14 @@ fn stamp(ms: i64) -> OperationContext<'static> {
     OperationContext { at: at(ms), locale: "de" }
 }
 
-/// Statuses, texts and notices of the new entries.
+/// Status, text and `notify_subscribers` of each new entry.
 fn entries_of(step: &MaintenanceTransition) -> Vec<(MaintenanceStatus, &str, bool)> {
     let text = |entry: &NewTimelineEntry| (entry.happened.status(), entry.notify_subscribers);
     let entries = step.entries.iter();
     entries.map(|entry| (text(entry).0, entry.message.get("de").unwrap(), text(entry).1)).collect()
 }
 
-/// Contract 4.11.2: "start already reached".
+/// Contract 4.11.2, "start already reached": automatic start, present time; new status, actual start.
 #[rstest]
 #[case(true, 999, Scheduled, None)]
 #[case(true, 1_000, InProgress, Some(1_000))]
@@ -67,7 +67,8 @@ fn the_first_entry_has_the_sent_or_generated_text(#[case] announcement: bool) {
     assert_eq!(entries_of(&generated), [(Scheduled, text, announcement)]);
 }
 
-/// Contract 4.11.2: `post_update`, `notify_subscribers`.
+/// Contract 4.11.2: status, changed end, `post_update`, `notify_subscribers`; `None` if there is no entry, else whether
+/// subscribers are notified.
 #[rstest]
 #[case(Scheduled, Some(3_000), true, false, Some(false))]
 #[case(Scheduled, Some(3_000), true, true, Some(true))]
@@ -91,7 +92,7 @@ fn a_changed_window_is_announced_unless_suppressed(
     assert_eq!(entries, expected.map(|notified| (status, notified)).into_iter().collect::<Vec<_>>());
 }
 
-/// Contract 4.11.3: start, complete, cancel.
+/// Contract 4.11.3: start, complete and cancel.
 #[test]
 fn an_operation_changes_state_times_and_timeline() {
     let planned = maintenance(Scheduled);
@@ -129,7 +130,7 @@ fn an_operation_notifies_only_of_enabled_notices() {
     }
 }
 
-/// Contract 4.11.3: the new state after `extend`.
+/// Contract 4.11.3, after `extend`: status before, new start; status after, actual start.
 #[rstest]
 #[case(InProgress, 1_000, InProgress, Some(1_001))]
 #[case(Completed, 1_000, InProgress, Some(1_001))]
@@ -163,7 +164,7 @@ fn an_open_end_disables_automatic_completion(#[case] end: Option<i64>, #[case] a
     assert_eq!(entries_of(&step), [(InProgress, "Dauert länger.", false)]);
 }
 
-/// Contract 4.11.2: automatic start and completion; (status, auto_start, auto_complete, now) → new status.
+/// Contract 4.11.2, automatic start and completion: status, `auto_start`, `auto_complete`, present time; new status.
 #[rstest]
 #[case(Scheduled, true, false, 999, None)]
 #[case(Scheduled, true, false, 1_000, Some(InProgress))]
@@ -195,7 +196,8 @@ fn an_open_end_is_never_over() {
     assert_eq!(MaintenanceTransition::when_due(&before, stamp(i64::MAX)), None);
 }
 
-/// Contract 7 no. 45.
+/// Contract 7 no. 45: entries of the timeline so far; entries that still fit when a maintenance is announced and starts at
+/// once, and when it is completed.
 #[rstest]
 #[case(998, &[Scheduled, InProgress], &[Completed])]
 #[case(999, &[Scheduled], &[Completed])]

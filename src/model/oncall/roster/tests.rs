@@ -1,4 +1,4 @@
-//! Shifts against examples on days of clock changes, and against an oracle that checks moment after moment.
+//! Shifts compared with examples on days of clock changes, and with an oracle that checks single moments.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -57,7 +57,7 @@ fn range(from: &str, to: &str) -> TimeRange {
     TimeRange { from: at(from), to: at(to) }
 }
 
-/// Zone, start, rotation, and the hand-overs after the start.
+/// Cases: zone, start and rotation of a layer; the hand-overs after the start.
 #[rstest]
 #[case::a_day_that_lacks_the_time("Europe/Berlin", "2026-03-27T01:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
     &["2026-03-28T01:30:00.000Z", "2026-03-29T01:30:00.000Z", "2026-03-30T00:30:00.000Z"])]
@@ -93,7 +93,7 @@ fn duty_passes_to_the_next_contact(
     assert_eq!(contacts, (0..=expected.len()).map(|turn| turn as i64 % 2 + 1).collect::<Vec<_>>());
 }
 
-/// A day that a zone skipped has no shift of its own: the next contact is on duty.
+/// A day that a zone skipped has no shift. The contact after that day's contact is on duty next.
 #[test]
 fn a_skipped_day_has_no_shift() {
     let rotation = Rotation::Daily { days: 1, at: "12:00".parse().unwrap() };
@@ -104,7 +104,7 @@ fn a_skipped_day_has_no_shift() {
     assert_eq!(contacts, [1, 2, 1, 2], "the third would have had the day");
 }
 
-/// Precedence of layers and overrides, and the replacement of absent contacts.
+/// Layers, overrides and absences in their order of precedence.
 #[test]
 fn higher_layers_and_overrides_take_precedence() {
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
@@ -142,8 +142,8 @@ fn higher_layers_and_overrides_take_precedence() {
     assert_eq!(duty.gaps, [range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")]);
 }
 
-/// The hours of two layers, in which the same contact alternates, an absence, and the times that are not covered as they should
-/// be.
+/// Cases: the hours of two layers with the same contact, an absence of that contact; the periods that are uncovered by
+/// mistake.
 #[rstest]
 #[case::always(None, None, Some(("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")), &["24T06:00-24T07:00"])]
 #[case::nights_are_left_out(Some("mon,tue 08:00-18:00"), Some("tue 18:00-20:00"), None, &[])]
@@ -171,7 +171,7 @@ fn time_outside_of_layer_hours_is_not_an_uncovered_period(
     assert_eq!(found, expected);
 }
 
-/// Starts and ends of two layers of office hours, and the uncovered periods while all contacts are absent from
+/// Cases: start and end days of two layers with office hours; the uncovered periods while all contacts are absent from
 /// Tuesday on.
 #[rstest]
 #[case::both_count((20, None), (20, None), &["24T09:00-24T17:00", "25T09:00-25T17:00"])]
@@ -201,7 +201,8 @@ fn a_layer_has_no_duty_outside_its_start_and_end(
     assert_eq!(found, expected);
 }
 
-/// The largest possible schedule over the longest possible time: absences are not read for each shift.
+/// The largest possible schedule over the longest possible time is computed in time, because absences are not searched for
+/// each shift.
 #[test]
 fn the_largest_schedule_is_computed_in_time() {
     let start = at("2026-01-01T00:00:00Z");
@@ -230,7 +231,7 @@ fn rotation() -> impl Strategy<Value = Rotation> {
     ]
 }
 
-/// A layer whose start and end are some quarters of an hour after the start of the range.
+/// Layers that start and end at some quarters of an hour around the start of the range.
 fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<RotationLayer>> {
     let hours = prop::option::of(prop::sample::select(vec![
         "mon,wed 09:00-17:00",
@@ -249,7 +250,7 @@ fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<RotationLayer>> {
     prop::collection::vec(layer, 1..4)
 }
 
-/// Stretches of quarters of an hour after the start, each of one of four contacts.
+/// Time ranges of whole quarters of an hour, each with one of four contacts.
 fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
     let one = (1..5_i64, -100..900_i64, 1..200_i64);
     let stretch = one.prop_map(move |(contact, start, length)| {
@@ -259,8 +260,8 @@ fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
     prop::collection::vec(stretch, 0..4)
 }
 
-/// The contact on duty, straight from the rules: the newest override, then the layers from the last one down, each
-/// shift counted one by one.
+/// The contact on duty by the plain rules: the newest override, then the layers from the last to the first. Shifts are
+/// counted one by one.
 fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSource)> {
     let holds = |range: TimeRange| range.from <= moment && moment < range.to;
     let is_away =
@@ -290,7 +291,7 @@ fn oracle(roster: &DutyRoster<'_>, moment: Timestamp) -> Option<(i64, ShiftSourc
     None
 }
 
-/// True if clocks show one of the hours.
+/// Returns true if the moment is within the hours, as clocks of the zone show it.
 fn shows(zone: IanaZone, hours: &BusinessHours, moment: Timestamp) -> bool {
     let wall = zone.wall(moment).unwrap();
     let day = chrono::Datelike::weekday(&wall).num_days_from_monday();
@@ -301,7 +302,7 @@ fn shows(zone: IanaZone, hours: &BusinessHours, moment: Timestamp) -> bool {
     })
 }
 
-/// Starts of ten days with a clock change somewhere.
+/// Starts of ranges of some days with a clock change in one of the zones.
 fn begins() -> impl Strategy<Value = Timestamp> {
     let known =
         ["2026-03-24T00:00:00Z", "2026-10-20T00:00:00Z", "2028-02-25T00:00:00Z", "2011-12-26T00:00:00Z"];
@@ -329,7 +330,8 @@ fn cases() -> impl Strategy<Value = (OncallSchedule, Vec<DutyOverride>, Vec<Cont
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Shifts and gaps tile the range, and at every quarter of an hour, and just before it, the right one is on duty.
+    /// Shifts and uncovered periods fill the range. At each quarter of an hour, and just before it, the right contact is on
+    /// duty.
     #[test]
     fn shifts_equal_a_naive_evaluation_of_the_rules((schedule, overrides, absences, range) in cases()) {
         let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };
@@ -353,7 +355,7 @@ proptest! {
         }
     }
 
-    /// A part of a time has the same shifts, cut; a moment has that of its time.
+    /// A part of a range has the same shifts, cut at its ends. The shift at a moment is that of the whole range.
     #[test]
     fn a_partial_range_equals_a_cut_of_the_whole((schedule, overrides, absences, range) in cases(), from in 0..900_i64, length in 1..200_i64) {
         let roster = DutyRoster { schedule: &schedule, overrides: &overrides, absences: &absences };

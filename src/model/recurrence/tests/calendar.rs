@@ -1,4 +1,4 @@
-//! A plain calendar beside the rules: three years, day by day, against daily and weekly rules.
+//! Daily and weekly rules compared with a plain calendar, day by day for three years.
 
 use chrono::{Datelike as _, Days, NaiveDate, NaiveTime, Weekday};
 use proptest::prelude::*;
@@ -18,8 +18,8 @@ const DAYS: [(Weekday, &str); 7] = [
 ];
 const THREE_YEARS: u64 = 3 * 365;
 
-/// The instant of a wall time by trying all, minute by minute: the first instant that shows it. One that no clock
-/// shows is read an hour (or half an hour) later, which equals the offset before the gap.
+/// The instant of a wall time, found by trying each minute: the first instant at which clocks show it. A time that clocks
+/// skip is read an hour (or half an hour) later, which equals the offset before the gap.
 fn instant(zone: IanaZone, wall: NaiveDateTime) -> Timestamp {
     let guess = Timestamp::from_ms(wall.and_utc().timestamp_millis());
     let minutes = (-15 * 60..=15 * 60).map(|minutes| guess.plus_ms(minutes * 60_000));
@@ -33,7 +33,7 @@ fn instant(zone: IanaZone, wall: NaiveDateTime) -> Timestamp {
     })
 }
 
-/// The days on which a rule falls, found by looking at each day.
+/// The days on which a rule falls, found by testing each day.
 fn days(first: NaiveDate, matches: impl Fn(NaiveDate) -> bool) -> Vec<NaiveDate> {
     let all = (0..THREE_YEARS).filter_map(|day| first.checked_add_days(Days::new(day)));
     all.filter(|day| matches(*day)).collect()
@@ -52,7 +52,7 @@ fn check(rule: &str, zone: &str, (days, time): (&[NaiveDate], NaiveTime)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Failures are printed with their seed.
+    /// The test runner prints failures with their seed.
     #[test]
     fn daily_rules_fall_on_the_days_of_the_calendar(
         (zone, begin, minute, interval) in (prop::sample::select(ZONES.to_vec()), 0..2_000_u64, 0..1_440_u32, 1..20_u64),

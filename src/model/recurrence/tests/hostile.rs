@@ -1,4 +1,4 @@
-//! Rules that would like to be followed for ever: each is judged within a second or so of a processor's time, and none panics.
+//! Rules that take very long to expand: each is judged within a second or so of processor time, and none panics.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The processor time within which any rule is judged, independent of the load of the machine. Test builds are about
-/// ten times as slow as releases.
+/// Processor time within which each rule must be judged, whatever else the machine does. Test builds are about ten times as
+/// slow as release builds.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 const WINDOW: (&str, &str) = ("2026-11-23T02:00:00Z", "2026-11-23T02:00:30Z");
@@ -63,7 +63,7 @@ fn hostile_rules_are_evaluated_in_time() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Random combinations of parts, valid and invalid. The runner prints failures with their seed.
+    /// Random combinations of valid and invalid parts. The test runner prints failures with their seed.
     #[test]
     fn random_rules_are_evaluated_in_time(
         frequency in prop::sample::select(vec!["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),

@@ -1,4 +1,4 @@
-//! The table of the workbook, and its values for other periods and objectives.
+//! The rules of the workbook, and their burn rates for other periods and objectives.
 
 use rstest::rstest;
 
@@ -11,7 +11,8 @@ fn objective(percent: f64) -> SlaObjective {
     SlaObjective::from_percent(percent).unwrap()
 }
 
-/// 30 days have the rates of the workbook; a lower rate than 1 lasts, and a higher one than "all is down" never comes.
+/// For 30 days the rates are those of the workbook. No rate is below 1, at which the budget lasts, and none is above the
+/// rate of a complete outage.
 #[rstest]
 #[case::of_the_workbook(99.9, 30, [14_400, 6_000, 1_000])]
 #[case::a_quarter(99.9, 90, [43_200, 18_000, 3_000])]
@@ -26,8 +27,8 @@ fn rates_follow_from_the_period(#[case] percent: f64, #[case] days: i64, #[case]
     assert_eq!(state(&readings), Steady, "nothing was measured");
 }
 
-/// Seconds that were down in the last 5 minutes, 30 minutes, hour, 6 hours, 3 days; 99.9 % of 30 days. The thresholds are 4.32 s
-/// of 5 minutes, 10.8 s of 30, 51.84 s of an hour; 21.6 s and 129.6 s of 6 hours, 259.2 s of 3 days.
+/// Seconds of downtime in the last 5 minutes, 30 minutes, hour, 6 hours and 3 days, for 99.9 % of 30 days. The thresholds
+/// are 4.32 s of 5 minutes, 10.8 s of 30 minutes, 51.84 s of an hour, 21.6 s and 129.6 s of 6 hours, and 259.2 s of 3 days.
 #[rstest]
 #[case::quiet([0, 0, 0, 0, 0], Steady)]
 #[case::an_hour_of_fast_burn([5, 30, 52, 52, 52], Fast)]

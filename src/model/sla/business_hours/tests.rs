@@ -1,4 +1,4 @@
-//! Business hours against a clock that is read every quarter of an hour, and at the changes of clocks.
+//! Business hours compared with a clock that is read every quarter of an hour, and around changes of the clocks.
 
 use chrono::{Datelike as _, Timelike as _};
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ const ZONES: [&str; 7] = [
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
-    /// Up to 30 days anywhere in a year: the same quarter hours as those in which a clock shows such a time.
+    /// For up to 30 days anywhere in a year, the same quarter hours are open as those in which clocks show business hours.
     #[test]
     fn business_hours_equal_a_minute_by_minute_count(
         zone in prop::sample::select(ZONES.to_vec()),

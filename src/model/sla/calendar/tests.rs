@@ -1,4 +1,4 @@
-//! Periods at the edges of calendars: changes of clocks, leap days, zones on both sides of the date line.
+//! Periods at unusual dates: changes of clocks, leap days, zones on both sides of the date line.
 
 use rstest::rstest;
 
@@ -25,7 +25,7 @@ fn ends(range: TimeRange) -> (String, String) {
 #[case(MONTH, "UTC", "2026-11-24T12:00:00Z", "2026-11-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z")]
 #[case(MONTH, "UTC", "2026-12-31T23:59:59Z", "2026-12-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z")]
 #[case(MONTH, "UTC", "2028-02-29T00:00:00Z", "2028-02-01T00:00:00.000Z", "2028-03-01T00:00:00.000Z")]
-// An hour less in March, one more in October.
+// March has an hour less, October one more.
 #[case(
     MONTH,
     "Europe/Berlin",
@@ -40,7 +40,7 @@ fn ends(range: TimeRange) -> (String, String) {
     "2026-09-30T22:00:00.000Z",
     "2026-10-31T23:00:00.000Z"
 )]
-// The first of the month here is the last of the one before in UTC.
+// In Berlin this is the first day of the month, in UTC the last day of the month before.
 #[case(
     MONTH,
     "Europe/Berlin",
@@ -94,8 +94,8 @@ fn the_current_period(
     assert_eq!(ends(period.current(zone(name), at(now))), (from.to_owned(), to.to_owned()));
 }
 
-/// Clocks in Paraguay left out the first midnight of October 2017 (they went from 23:59:59 to 01:00); in Cuba the one of a
-/// November is shown twice.
+/// Clocks in Paraguay skipped the first midnight of October 2017, from 23:59:59 to 01:00. Clocks in Cuba show one midnight
+/// of November 2026 twice.
 #[rstest]
 #[case("America/Asuncion", "2017-10-15T00:00:00Z", "2017-10-01T04:00:00.000Z")]
 #[case("America/Havana", "2026-11-15T00:00:00Z", "2026-11-01T04:00:00.000Z")]
@@ -135,7 +135,7 @@ fn the_period_of_a_day(
     assert_eq!(found, expected.map(|(from, to)| (from.to_owned(), to.to_owned())));
 }
 
-/// Periods of every zone adjoin, and every moment is in exactly one of each kind.
+/// In each zone, periods of each kind adjoin, so each moment is in exactly one of them.
 #[rstest]
 fn consecutive_periods_have_no_gap(#[values(MONTH, QUARTER, YEAR)] period: SlaPeriod) {
     for tz in chrono_tz::TZ_VARIANTS {

@@ -1,5 +1,5 @@
-//! Locations that keep their own schedules: their results arrive without a request, and rechecks are requests, not
-//! commands.
+//! Locations with their own schedule: their results arrive without a request, and rechecks are requested instead of
+//! started.
 
 use super::*;
 use crate::model::schedule::CheckSchedule;
@@ -14,7 +14,7 @@ fn seconds(after_s: i64) -> Timestamp {
     Timestamp::from_ms(START + after_s * 1_000)
 }
 
-/// Three locations that keep their own schedules, all of which have seen the service up.
+/// A watch over three locations with their own schedule, all of which have seen the service up.
 fn all_remote() -> WatchState {
     let plan = WatchPlan { locations: [ELSEWHERE; 3].into(), ..every_minute(3) };
     let (mut watch, effects) = WatchState::begin(plan, WatchMemory::default(), seconds(0));
@@ -26,7 +26,7 @@ fn all_remote() -> WatchState {
     watch
 }
 
-/// The effects of a result that votes; other results have none.
+/// The effects of a result that became a vote; none for other results.
 fn receive(watch: &mut WatchState, slot: usize, vote: LocationVote, now: Timestamp) -> Vec<WatchEffect> {
     match watch.take_remote_result(slot, vote, now) {
         ArrivalOutcome::Vote(effects) => effects,
@@ -78,7 +78,7 @@ fn a_contradicting_remote_location_requests_rechecks_of_the_others() {
     assert_eq!(requests(&effects).len(), 3);
 }
 
-/// [`ArrivalOutcome`] without its effects.
+/// The variants of [`ArrivalOutcome`], without effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Worth {
     Vote,
@@ -96,7 +96,7 @@ impl Worth {
     }
 }
 
-/// Results measured while their location was cut off are history: neither the verdict nor the status timeline changes.
+/// Results that were measured while their location was cut off change neither the verdict nor the status timeline.
 #[rstest::rstest]
 #[case::in_time(61, 61, Worth::Vote)]
 #[case::as_long_on_its_way_as_may_be(61, 81, Worth::Vote)]
@@ -118,7 +118,7 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
     assert_eq!(watch.verdict(), verdict);
 }
 
-/// Regression: a result that arrived 7 s after its check had timed out was accepted, and left a gap all the same.
+/// Regression: a result that arrived 7 s after the time-out of its check was accepted, but still left a no-data period.
 #[test]
 fn a_result_that_is_in_time_leaves_no_gap() {
     let mut watch = all_remote();
@@ -161,7 +161,7 @@ fn a_remote_schedule_follows_recheck_requests() {
 }
 
 proptest! {
-    /// A location alone is due when it would be due among the others.
+    /// A location that is alone in its plan has the same due times as among the others.
     #[test]
     fn a_location_keeps_its_due_times(plan in plans(), slot in 0_usize..5, now in 0_i64..4_000_000_000_000) {
         let Some(alone) = plan.of_location(slot) else { return Ok(()) };

@@ -1,14 +1,14 @@
-//! One local and one remote location: the verdict does not depend on where a location is.
+//! A local and a remote location: the verdict does not depend on the process that a location runs in.
 
 use super::*;
 
 const ELSEWHERE: PlannedLocation = PlannedLocation { round: RoundKeeper::Location, ..HERE };
 /// The index of the remote location.
 const AWAY: usize = 1;
-/// Longer than a result may be on its way.
+/// A little longer than a punctual result may take to arrive.
 const ON_ITS_WAY_MS: i64 = 10_001;
 
-/// A check of a location, followed by a message that does not count.
+/// A check of a location, followed by a message that must not count.
 #[derive(Clone, Copy, Debug)]
 struct CheckStep {
     wait_ms: i64,
@@ -17,20 +17,20 @@ struct CheckStep {
     then: Then,
 }
 
-/// Additional messages of the remote location.
+/// A further message of the remote location.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Nothing,
-    /// Its last result, repeated.
+    /// The last result again.
     Repeats,
-    /// A result from too long ago to be in time.
+    /// A result that is too old to be punctual.
     IsLate {
         by_ms: i64,
         status: CheckStatus,
     },
 }
 
-/// The same locations, once all in one process and once not.
+/// Two watches over the same locations: in one both are local, in the other one is remote.
 struct Twins {
     together: WatchState,
     mixed: WatchState,
@@ -51,7 +51,7 @@ impl Twins {
     fn check(&mut self, CheckStep { wait_ms, slot, status, then }: CheckStep) {
         self.now = self.now.plus_ms(wait_ms);
         let now = self.now;
-        // Runs and recheck requests are those of the rounds; here checks come as the script says.
+        // Effects that start or request checks are ignored; checks come as the script says.
         self.together.wake(now);
         self.mixed.wake(now);
         let attempt = CheckAttempt { slot, scheduled_at: now, attempt: 1 };
@@ -68,7 +68,7 @@ impl Twins {
         self.receive_more(then);
     }
 
-    /// Neither repeated nor late results change verdict, memory or plan.
+    /// Delivers a repeated or late result, which must change neither verdict, memory nor plan.
     fn receive_more(&mut self, then: Then) {
         let vote = match then {
             Then::Nothing => return,
@@ -111,7 +111,7 @@ fn checks() -> impl Strategy<Value = Vec<CheckStep>> {
 }
 
 proptest! {
-    /// The verdict is that of both locations in one process; late or repeated results change nothing.
+    /// The verdict is the same as with both locations in one process, and late or repeated results change nothing.
     #[test]
     fn a_remote_location_counts_like_a_local_one(plan in plans(), checks in checks()) {
         let mut twins = Twins::begin(&plan);

@@ -1,13 +1,13 @@
-//! The verdicts of a watch, computed from all past events each time: slow, and without state.
+//! The verdicts of a watch, computed from all past events each time; slow, but without stored state.
 //!
-//! It is a second implementation of the same rules. Checks, votes and moments of judgement go in; the expected
-//! changes come out.
+//! This is a second implementation of the same rules. Checks, votes and moments of judgement go in; the expected changes
+//! come out.
 
 use super::*;
 use crate::model::flapping::is_transition;
 use crate::model::quorum::Quorum;
 
-/// Something that happened.
+/// An event at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) now: Timestamp,
@@ -16,15 +16,15 @@ pub(super) struct Entry {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// An attempt was bad, and is tried again.
+    /// An attempt was bad and is retried.
     Attempt(Seen),
     /// A location votes.
     Vote(Seen),
-    /// Nothing but that time has passed.
+    /// The status is judged because time has passed.
     Judgement,
 }
 
-/// A check that started at `at`.
+/// A result of the location with index `slot`, whose check started at `at`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) slot: usize,
@@ -32,21 +32,21 @@ pub(super) struct Seen {
     pub(super) status: CheckStatus,
 }
 
-/// All events, and what followed.
+/// All events, and the state that followed from them.
 pub(super) struct Replay<'a> {
     plan: &'a WatchPlan,
     entries: &'a [Entry],
     verdict: Verdict,
-    /// The entry at which the verdict became down, and the check that decided it.
+    /// Index of the event with which the verdict became down, and the start of its check.
     outage: (usize, Timestamp),
-    /// The entries at which a gap was detected, and its start.
+    /// Each detected no-data period: index of the event that detected it, and its start.
     gaps: Vec<(usize, Timestamp)>,
     status_changes: Vec<MeasuredStatusChange>,
-    /// The last reading of the clock.
+    /// The time of the last judgement.
     judged_at: Timestamp,
 }
 
-/// Returns the changes that a watch by this plan must have reported.
+/// Returns the changes that a watch with this plan must have reported.
 pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<MeasuredStatusChange> {
     let begin = Timestamp::from_ms(0);
     let mut replay = Replay {
@@ -118,7 +118,7 @@ impl Replay<'_> {
         }
     }
 
-    /// The newest vote of each location after this entry, if it is fresh then.
+    /// The newest vote of each location after the event `index`, if it is fresh then.
     fn fresh(&self, index: usize) -> Vec<Seen> {
         let now = self.entries[index].now;
         let newest = |slot| self.votes(index + 1).rev().map(|(_, seen)| seen).find(|seen| seen.slot == slot);
@@ -147,7 +147,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Reaches the verdict; returns the first good check when an outage is over.
+    /// Computes the verdict; if an outage has ended, returns the start of the first good check.
     fn decide(&mut self, index: usize, at: Timestamp) -> Option<Timestamp> {
         let votes = self.vote(index);
         let (good, since) = if self.verdict == Verdict::Down { self.row(index) } else { (0, None) };
@@ -164,7 +164,7 @@ impl Replay<'_> {
         since.filter(|_| is_over).map(|since| since.min(at))
     }
 
-    /// The good results in a row since the start of the outage, and the first of them.
+    /// The number of good results in a row since the start of the outage, and the start of the first one.
     fn row(&self, until: usize) -> (usize, Option<Timestamp>) {
         let (begin, mut broken_at) = self.outage;
         let (mut good, mut since) = (0, None::<Timestamp>);
@@ -198,8 +198,8 @@ impl Replay<'_> {
         self.report_change(to, ChangeCause::Votes, at);
     }
 
-    /// The start of the status: the earliest run after the last better vote of any location that now has this
-    /// status.
+    /// The start of a worse status: the earliest start of a streak of bad results at the locations that now have this
+    /// status, after the last better vote of any of them.
     fn worse_since(&self, index: usize, at: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
         let says_so = self.fresh(index).into_iter().filter(|seen| seen.status >= level);
@@ -209,8 +209,8 @@ impl Replay<'_> {
         runs.iter().map(|(since, _)| *since).filter(counts).min().map_or(at, |since| since.min(at))
     }
 
-    /// Since when a location has this status without a break, and the last better vote before that. A gap is a break
-    /// for earlier checks.
+    /// Since when a location has had this status without a break, and its last better vote before that. A no-data period
+    /// breaks it for earlier checks.
     fn run(&self, until: usize, newest: Seen, level: CheckStatus) -> (Timestamp, Option<Timestamp>) {
         let mut run: Vec<(usize, Seen)> = Vec::new();
         for (index, entry) in self.entries[..=until].iter().enumerate() {
@@ -241,7 +241,7 @@ impl Replay<'_> {
         let was_flapping = self.is_flapping();
         self.status_changes.push(MeasuredStatusChange { at, from, to, cause });
         let limit = usize::from(self.plan.rules.flapping.changes);
-        // Results that were too old at a check are forgotten, also for a due time that is noticed later.
+        // Transitions that had left the window at a judgement are forgotten, also for a due time that is noticed later.
         let seen = self.transitions(at).min(self.transitions(at.max(self.judged_at)));
         if is_transition(from, to) && limit > 0 && !was_flapping && seen > limit {
             self.report_flapping(ChangeCause::Flapping, at);
@@ -260,7 +260,7 @@ impl Replay<'_> {
         about.is_some_and(|change| change.cause == ChangeCause::Flapping)
     }
 
-    /// The transitions in the window that ends at a moment.
+    /// The number of transitions in the window that ends at a moment.
     fn transitions(&self, at: Timestamp) -> usize {
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
         let transitions = self.status_changes.iter().filter(|change| is_transition(change.from, change.to));
@@ -273,7 +273,7 @@ impl Replay<'_> {
         if !self.is_flapping() || self.transitions(now) > limit / 2 {
             return;
         }
-        // The moment at which one turn too few was left: that at which one of them left the window.
+        // The earliest moment at which enough transitions have left the window.
         let window_ms = i64::from(self.plan.rules.flapping.minutes) * 60_000;
         let transitions = self.status_changes.iter().filter(|change| is_transition(change.from, change.to));
         let ends = transitions.map(|change| change.at.plus_ms(window_ms));
