@@ -34,7 +34,8 @@ pub(crate) struct DialRoute {
 #[derive(Debug)]
 pub(crate) struct OpenConnection {
     pub(crate) stream: TcpStream,
-    /// The family that still has to be tested, with `smart_dualstack`.
+    /// With `smart_dualstack`, the addresses of the other family, which still has to be tested; otherwise
+    /// `None`.
     pub(crate) other: Option<DialRoute>,
 }
 
@@ -58,7 +59,7 @@ pub(crate) async fn route(
     }
 }
 
-/// Opens a connection along a route.
+/// Resolves a host and keeps the addresses that the egress gate permits.
 pub(crate) async fn dial(
     route: DialRoute,
     addressing: AddressingOptions,
@@ -72,8 +73,9 @@ pub(crate) async fn dial(
     Ok(OpenConnection { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
 }
 
-/// Tests the other family of a name: `None` when it answers too, or when the test is inconclusive. It gets half of the
-/// remaining time, so that a dead family does not use up the whole timeout.
+/// Tests the other address family of a name. Returns `None` when this family answers too, or when the test is
+/// inconclusive. The test gets half of the remaining time, so that a dead family does not use up the whole
+/// timeout.
 pub(crate) async fn check_other_family(
     other: Option<DialRoute>,
     toolbox: &Toolbox,

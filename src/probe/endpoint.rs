@@ -14,7 +14,7 @@ use url::Url;
 pub enum Host {
     /// A name, fully qualified: the system's search list is not applied to targets.
     Name(Name),
-    /// A literal address; it never touches the resolver.
+    /// A literal address, which is not resolved.
     Ip(IpAddr),
 }
 

@@ -39,7 +39,7 @@ impl<'a> SilenceCheck<'a> {
         Ok(Self { servers, questions, answered: servers.iter().map(|_| AtomicU8::new(0)).collect() })
     }
 
-    /// Asks all servers, and receives until everything is answered, which may never happen.
+    /// Asks all servers, and receives until all questions are answered, which may never happen.
     pub(crate) async fn run(&self) {
         let asked =
             self.servers.iter().zip(&self.answered).map(|(server, answered)| self.ask(*server, answered));
@@ -63,7 +63,8 @@ impl<'a> SilenceCheck<'a> {
         Ok(())
     }
 
-    /// Returns true when a server has answered both canaries, and none has answered all questions about the name.
+    /// Returns true when a server has answered both canaries, and no server has answered all questions about
+    /// the name.
     pub(crate) fn is_of_name(&self) -> bool {
         let canaries = 1 | 1 << (self.questions.len() - 1);
         let about_name = self.everything() & !canaries;

@@ -35,7 +35,7 @@ pub(crate) async fn run(
     examine(check, conditions, toolbox, attempt).await.0
 }
 
-/// Runs the check and returns its findings too, also for a refused certificate.
+/// Runs the check and also returns the facts that were read, even for a refused certificate.
 pub(crate) async fn examine(
     check: &SslCheck,
     conditions: &[Condition],

@@ -9,7 +9,7 @@ const WINDOW_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 pub(super) struct TextSearch<'n> {
     needle: &'n str,
-    /// The end of the text so far, as far as a match may start in it.
+    /// The end of the text so far: the part in which a match may still be found.
     window: String,
 }
 

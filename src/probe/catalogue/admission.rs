@@ -21,14 +21,14 @@ const MAX_TEXT_LENGTH: usize = 1000;
 /// A condition field as a client named it.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionFieldRef<'a> {
-    /// Its entry in the catalogue.
+    /// Catalogue entry of the field.
     pub field: &'static ConditionField,
     /// Path or header name of a parametric field.
     pub parameter: Option<&'a str>,
 }
 
-/// Returns the condition field with this name, if the type (and, for `dns`, the subtype) has it. An unknown subtype has
-/// no fields; `None` means all subtypes together.
+/// Returns the condition field with this name, if the type (and, for `dns`, the subtype) has it. With an
+/// unknown subtype nothing is found; with `subtype: None` the fields of all subtypes are searched.
 #[must_use]
 pub fn field_of<'a>(
     definition: &CheckTypeDefinition,
@@ -94,7 +94,8 @@ pub fn default_conditions(check_type: CheckType, subtype: Option<&str>) -> Vec<V
     conditions.iter().map(record).collect()
 }
 
-/// Returns the conditions that always apply unless a stored one tests the same field, in the same form.
+/// Returns the conditions that apply in addition to the stored ones, each unless a stored condition tests the
+/// same field. Their form is that of stored conditions.
 #[must_use]
 pub fn always_conditions(check_type: CheckType) -> Vec<Value> {
     definition(check_type).always_conditions.iter().map(record).collect()
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
     use crate::probe::catalogue::ConditionKind::{Array, Header, Json, Number, String as Text};
 
-    /// Contract 4.2.4, table of condition fields.
+    /// Cases from the table of condition fields in contract 4.2.4.
     #[rstest]
     #[case(CheckType::Http, None, "status_code", true)]
     #[case(CheckType::Http, None, "json", false)]

@@ -32,7 +32,7 @@ pub(super) struct HttpCheckResponse {
 pub(super) struct ReceivedBody {
     /// Number of received bytes, as transferred.
     pub(super) length: usize,
-    /// True when the body is longer.
+    /// True when the body was not received completely.
     pub(super) is_cut: bool,
     /// The body, when it is kept.
     pub(super) reader: Option<BodyReader>,

@@ -14,7 +14,7 @@ const INTERVAL_US: u64 = 50;
 /// The time by which a burst may run ahead of the rate: 100 packets.
 const BURST_US: u64 = 5_000;
 
-/// The rate at which packets may leave.
+/// Limits the rate at which echo requests leave.
 #[derive(Debug)]
 pub(in crate::probe) struct PacketPacer {
     born: Instant,
