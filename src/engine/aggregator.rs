@@ -77,7 +77,8 @@ impl Handler<LatenessQuery> for Aggregator {
 impl Handler<FlushBatch> for Aggregator {
     type Result = ResponseFuture<()>;
 
-    /// Unlike the periodic flush this one waits for room in the recorder's mailbox: there is no later one.
+    /// Waits for room in the recorder's mailbox, unlike the periodic flush: no later flush would send a refused
+    /// batch.
     fn handle(&mut self, _: FlushBatch, _: &mut Context<Self>) -> ResponseFuture<()> {
         let batch = self.figures.take_batch();
         let results = batch.checks.len() as u64;

@@ -34,14 +34,15 @@ pub struct WatchDefinition {
     pub check_type: CheckType,
     /// Revision of the stored service; an older one is not applied.
     pub revision: i64,
-    /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known no checks are made, but
-    /// earlier results stay valid as long as they otherwise would.
+    /// The checks to make; `None` while the service is paused or unconfigured, and for types that are not
+    /// checked. While no location is known no checks are made, but earlier results stay valid for as long as
+    /// they otherwise would.
     pub task: Option<CompiledChecks>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
-    /// True while its time is excluded because it is paused.
+    /// True while the service is paused, so that its time is excluded.
     pub is_paused: bool,
-    /// True while its time is excluded because of planned maintenance.
+    /// True during a planned maintenance of the service, so that its time is excluded.
     pub in_planned_maintenance: bool,
     /// The status that a person has set by hand.
     pub stated: Option<OverrideStatus>,
@@ -75,7 +76,8 @@ pub struct CompiledChecks {
     pub locations: Box<[LocationKey]>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
-    /// Equal exactly when target and configuration are equal: results of one are then valid for the other.
+    /// Hash of target and configuration. Results of one definition are valid for another with the same
+    /// fingerprint.
     pub fingerprint: u64,
 }
 
@@ -129,7 +131,7 @@ pub struct DefinitionCompiler {
 }
 
 impl DefinitionCompiler {
-    /// The definition of a stored service of this organisation.
+    /// Makes the definition of a stored service; `organisation` is the id of its owner.
     ///
     /// # Errors
     ///

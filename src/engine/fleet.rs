@@ -120,7 +120,7 @@ pub struct TakePing {
     pub ping: HeartbeatPing,
 }
 
-/// Stop watching the service: a definition up to its last revision that arrives later changes nothing.
+/// Stop watching the service. A definition of at most this revision that arrives later changes nothing.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireService {
@@ -150,7 +150,7 @@ pub struct ReleasePartitions(pub PartitionSet);
 #[rtype(result = "()")]
 pub struct RetireAll;
 
-/// Every service that the fleet knows, by id.
+/// Asks for every service that the fleet knows, by id.
 #[derive(Message)]
 #[rtype(result = "HashMap<Id, WatchedService>")]
 pub struct WatchedServices;
@@ -160,7 +160,7 @@ pub struct WatchedServices;
 pub struct WatchedService {
     /// Database key of the service.
     pub key: ServiceKey,
-    /// The revision that it is watched in.
+    /// Revision of the newest definition of the service.
     pub revision: i64,
 }
 

@@ -1,4 +1,5 @@
-//! The times in which this process listened for pings, and its absences.
+//! The times in which this process listened for pings, and its absences: the times in which it could not
+//! receive any.
 //!
 //! One per engine. The app reports when pings are accepted, refused or lost, and ticks every second; actors ask which absences
 //! overlap the deadline of their service. All decisions are made by `model::heartbeat`. An engine that receives no reports
@@ -13,7 +14,8 @@ use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 
 const ABSENCES_MAX: usize = 64;
-/// A tick that is later than this after the one before means that the process stood still, in milliseconds.
+/// A tick that comes later than this after the previous one means that the process stood still, in
+/// milliseconds.
 const STANDSTILL_MS: i64 = 5_000;
 /// Pings that are lost within this time of each other are one absence, in milliseconds.
 const LOST_TOGETHER_MS: i64 = 10_000;
@@ -172,7 +174,7 @@ impl ListeningTracker {
         state.unheard.retain(|service| !partitions.contains(Partition::of(*service)));
     }
 
-    /// Returns the absences that affect a service, in present wall time.
+    /// Returns the absences that affect a service, converted to the current wall time.
     #[must_use]
     pub fn absences(&self, service: ServiceKey) -> Vec<ListeningGap> {
         let now = self.now();

@@ -25,9 +25,9 @@ pub(super) trait CheckListener: Debug + Send + Sync {
 pub struct CheckFinished {
     /// The attempt that has ended.
     pub attempt: CheckAttempt,
-    /// The sequence number it was started with.
+    /// The sequence number that the attempt was started with.
     pub sequence: u32,
-    /// The time at which it really started: monotonic, so that setting the wall clock does not move it.
+    /// Monotonic time at which the attempt started; setting the wall clock does not move it.
     pub started: Instant,
     /// The outcome of the attempt.
     pub outcome: CheckOutcome,
@@ -41,9 +41,9 @@ pub struct CheckFinished {
 pub struct SilentAttempt {
     /// The attempt that lasts.
     pub attempt: CheckAttempt,
-    /// The sequence number it was started with.
+    /// The sequence number that the attempt was started with.
     pub sequence: u32,
-    /// The time at which it started.
+    /// Monotonic time at which the attempt started.
     pub started: Instant,
 }
 

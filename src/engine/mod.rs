@@ -58,7 +58,7 @@ pub use crate::engine::parts::EngineParts;
 /// The timeout of the health request.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
-/// The only entry point of the engine. Cheap to clone.
+/// Handle to the engine, and its only entry point. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine {
     fleet: ActorHandle<Fleet>,
@@ -77,7 +77,7 @@ pub struct OutdatedFigures {
     shard: usize,
     /// Database key of the service.
     pub key: ServiceKey,
-    /// The time up to which they have to be recomputed.
+    /// End of the period whose figures have to be recomputed.
     pub until: Timestamp,
 }
 
@@ -271,7 +271,7 @@ impl Engine {
         self.clock.now()
     }
 
-    /// Returns the time at which this engine started: figures of the time before are primed.
+    /// Returns the time at which this engine started. Figures of earlier times are added by `prime`.
     #[must_use]
     pub const fn started_at(&self) -> Timestamp {
         self.started_at

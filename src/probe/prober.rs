@@ -18,7 +18,7 @@ use crate::probe::spec::CheckSpec;
 use crate::probe::stalls::StallMonitor;
 use crate::probe::toolbox::Toolbox;
 
-/// Fraction of a check's timeout (1/4) that stalls must reach together to explain its failure.
+/// Stalls explain a failed check if together they last at least this part (1/4) of its timeout.
 const STALLED_PART: u32 = 4;
 /// Stalls that are shorter in total never explain a failed check.
 const STALLED_MIN: Duration = Duration::from_millis(200);

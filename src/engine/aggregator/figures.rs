@@ -1,9 +1,9 @@
 //! The reports of a shard's services: their live figures, and the batch on its way to the recorder.
 //!
-//! They belong to the shard and outlive every actor. Services write to them directly, on their own thread, so no report
-//! waits in a mailbox or is lost with one. While the recorder refuses a batch, the batch is kept and grows up to ten times
-//! its size; after that results are counted as unrecorded. Status changes are never dropped: they are at most as
-//! many as the services.
+//! The figures belong to the shard and outlive every actor. Services write to them directly, on their own
+//! thread, so no report waits in a mailbox or is lost with one. While the recorder refuses a batch, the batch
+//! is kept and grows up to ten times its size; after that results are counted as unrecorded. Status changes are
+//! never dropped: there are at most as many as services.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
 use crate::stats::rolling_stats::RollingStats;
 
-/// The maximum number of full batches that wait while the recorder refuses.
+/// The maximum number of full batches that wait while the recorder refuses them.
 const BATCHES_WAITING: usize = 10;
 
 /// The live figures and the outgoing batch of one shard.
@@ -60,7 +60,7 @@ impl std::fmt::Debug for ShardFigures {
 }
 
 impl ShardFigures {
-    /// Figures of a shard without services, whose batches go to `sink`.
+    /// Creates the figures of a shard without services; batches are sent to `sink`.
     #[must_use]
     pub fn new(
         clock: Clock,
@@ -101,7 +101,7 @@ impl ShardFigures {
         self.lock().services.remove(&service);
     }
 
-    /// Forgets all services of these partitions.
+    /// Drops the figures of all services of these partitions.
     pub(in crate::engine) fn untrack_all(&self, partitions: PartitionSet) {
         self.lock().services.retain(|service, _| !partitions.contains(Partition::of(*service)));
     }
@@ -164,14 +164,14 @@ impl ShardFigures {
         self.lock().lateness.record(late_us);
     }
 
-    /// Number of facts that wait for the recorder.
+    /// Number of checks and status changes that wait for the recorder.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let state = self.lock();
         state.batch.checks.len() + state.batch.changes.len()
     }
 
-    /// Services whose figures have to be recomputed, each with the time up to which.
+    /// Returns the services whose figures have to be recomputed, each with the end of the period to recompute.
     pub(in crate::engine) fn outdated_figures(&self) -> Vec<(ServiceKey, Timestamp)> {
         let state = self.lock();
         state.services.iter().filter_map(|(key, live)| Some((*key, live.outdated_until()?))).collect()
@@ -227,7 +227,8 @@ impl ShardFigures {
         self.counters.unrecorded.add(results);
     }
 
-    /// A panic of a service leaves at most the figures of that service half changed.
+    /// Locks the state, even after a panic: a panic of a service leaves at most the figures of that service
+    /// half changed.
     pub(super) fn lock(&self) -> MutexGuard<'_, FiguresState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -51,8 +51,8 @@ impl ServiceActor {
         }
     }
 
-    /// Returns the rest of the wait after a standstill, which a message or the timer may have noticed first. It waits once
-    /// only: on a machine that is always late it would never wake otherwise.
+    /// Returns the rest of the wait after a standstill, which a message or the timer may have noticed first.
+    /// The service waits only once: on a machine that is always late it would otherwise never wake.
     fn held(&self) -> Duration {
         match self.timer_due {
             Some(due) if self.is_held => due.duration_since(Instant::now()),

@@ -162,7 +162,7 @@ mod tests {
         assert!(!has(&format!("header.{}", "n".repeat(257))));
     }
 
-    /// Contract 4.2.4, row `value`.
+    /// Cases for the row `value` of contract 4.2.4.
     #[rstest]
     #[case(Number, Operator::Eq, json!(400), true)]
     #[case(Number, Operator::Lt, json!(0.5), true)]
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(value_fits(kind, operator, &value), expected);
     }
 
-    /// Contract 4.2.4, default conditions.
+    /// The default conditions of each type (contract 4.2.4).
     #[rstest]
     #[case(CheckType::Http, None, json!([{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]))]
     #[case(CheckType::Tcp, None, json!([]))]

@@ -63,7 +63,7 @@ fn an_override_counts_as_stated_and_a_pause_is_left_out() {
     assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
 }
 
-/// It is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
+/// The service is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
 #[test]
 fn unreachable_time_is_left_out_of_uptime() {
     let mut live = LiveServiceState::new(at(0));
