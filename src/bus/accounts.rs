@@ -1,4 +1,4 @@
-//! The accounts of the NATS server: the engine's, that of the locations, and the server's own.
+//! The accounts of the NATS server: one of the engine, one of the locations, and the server's own.
 //!
 //! NATS checks the subjects that a user publishes to, but not the reply subject: JetStream sends its acknowledgement
 //! wherever the sender says. Within one account a location could overwrite a lease in this way. Locations therefore use an

@@ -1,7 +1,7 @@
 //! A connection to the bus: encrypted, to a pinned authority, with an inbox of its own; it reconnects by itself.
 //!
-//! Credentials can be replaced while it lives ([`BusConnection::use_credentials`]): the next connection uses the new ones. The
-//! state of the connection is counted in [`ConnectionState`].
+//! Credentials can be replaced while a connection is open ([`BusConnection::use_credentials`]): the next
+//! connection uses the new ones. The state of the connection is counted in [`ConnectionState`].
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,7 +40,7 @@ pub struct ConnectProblem {
     pub problem: String,
 }
 
-/// What to do when the first attempt fails.
+/// The reaction to a failed first attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnFirstFailure {
     Fail,
@@ -67,7 +67,7 @@ pub struct BusConnection {
 }
 
 impl BusConnection {
-    /// Connects, and fails when the first attempt does. A connection that is lost later is retried for ever.
+    /// Connects, and fails when the first attempt does. A connection that is lost later is retried forever.
     ///
     /// # Errors
     /// When no server answers, its certificate is not signed by the authority, or the credentials are refused.
@@ -79,7 +79,8 @@ impl BusConnection {
         Self::connect(servers, credentials, limits, OnFirstFailure::Fail).await
     }
 
-    /// Connects in the background: a failed first attempt is retried for ever, and the caller can do other work meanwhile.
+    /// Connects in the background: a failed first attempt is retried forever, and the caller can do other work
+    /// meanwhile.
     ///
     /// # Errors
     /// When the addresses cannot be parsed.
@@ -117,7 +118,7 @@ impl BusConnection {
         Ok(Self { client, jetstream, credentials, state })
     }
 
-    /// The name of the user that is connected: `node.a`.
+    /// The name of the connected user, such as `node.a`.
     #[must_use]
     pub fn user(&self) -> String {
         self.credentials.lock().unwrap_or_else(PoisonError::into_inner).holder().name.clone()
@@ -141,8 +142,8 @@ impl BusConnection {
         &self.state
     }
 
-    /// Uses these credentials for the next connection. The present one lives until the server ends it, which happens when
-    /// the old credentials expire.
+    /// Uses these credentials for the next connection. The current connection lives until the server ends it,
+    /// which happens when the old credentials expire.
     pub fn use_credentials(&self, credentials: BusCredentials) {
         *self.credentials.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(credentials);
     }
@@ -155,7 +156,7 @@ impl ConnectionState {
         self.connected.load(Ordering::Relaxed)
     }
 
-    /// Number of connections since the start; more than one = it reconnected.
+    /// Number of connections since the start; more than one means that a lost connection was replaced.
     #[must_use]
     pub fn connections(&self) -> u64 {
         self.connections.load(Ordering::Relaxed)
@@ -167,7 +168,7 @@ impl ConnectionState {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// The newest problem reported by the server or the client.
+    /// The newest problem reported by the server or the client; `None` if there was no problem.
     #[must_use]
     pub fn last_problem(&self) -> Option<String> {
         self.last_problem.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -78,7 +78,7 @@ pub enum InstallationProblem {
     Certificate(#[from] CertificateProblem),
 }
 
-/// The keys that only this folder holds.
+/// The keys that are stored in this folder only.
 struct InstallationKeys {
     operator: KeyPair,
     system: KeyPair,
@@ -151,7 +151,7 @@ impl BusInstallation {
         })
     }
 
-    /// Expects every key that an earlier run created.
+    /// Fails if a key that an earlier run created is missing.
     fn require_stored_keys(&self, choices: &ServerChoices) -> Result<(), InstallationProblem> {
         let Some(before) = self.choices()? else { return Ok(()) };
         let mut expected_keys =
@@ -205,7 +205,7 @@ impl BusInstallation {
         let authority = CertificateAuthority::with_key(authority_key.expose_secret(), now)?;
         let server = authority.sign_server(&choices.names, server_key.expose_secret(), now)?;
         let file = self.folder.join(AUTHORITY);
-        // Clients have pinned it: it is written once.
+        // Clients have pinned the authority's certificate, so it is written only once.
         match fs::read_to_string(&file) {
             Ok(pem) if authority.is_in(&pem) => {}
             Ok(_) => {

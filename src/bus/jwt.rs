@@ -2,7 +2,8 @@
 //!
 //! The server checks the chain up to the operator that its configuration names. Claims have the form of the `nats` object
 //! (github.com/nats-io/jwt, version 2); signatures are Ed25519 by the issuer's nkey. There is no maintained crate that
-//! creates these tokens. Nothing here makes a decision by a token: [`decode_unverified`] only decodes our own, and checks no signature.
+//! creates these tokens. No decision is made here by a token: [`decode_unverified`] only decodes our own, and
+//! checks no signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,7 +21,7 @@ pub struct TokenClaims {
     pub subject: String,
     /// Name of the holder, for people.
     pub name: String,
-    /// Time at which it was issued.
+    /// Time at which the token was issued.
     pub issued: Timestamp,
     /// The end of its validity, rounded down to a second; `None` = it does not expire.
     pub expires: Option<Timestamp>,
@@ -59,7 +60,7 @@ pub fn sign(claims: &TokenClaims, issuer: &KeyPair) -> Result<String, TokenError
     Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 
-/// The data about the holder in our own token.
+/// The data about its holder in a token of our own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenHolder {
     /// Public key of the holder.

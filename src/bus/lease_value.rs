@@ -10,13 +10,13 @@ use crate::id::Id;
 /// The value of a node's lease key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseValue {
-    /// The data folder of the process: two processes under one name differ in it.
+    /// Id of the data folder of the process. Two processes with the same node name have different folders.
     pub folder: Id,
     /// The time since the node last reached both databases, in milliseconds; `None` = an earlier version wrote it.
     pub database_age_ms: Option<i64>,
 }
 
-/// The text is no lease of this program.
+/// The text is not a lease of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown lease format")]
 pub struct LeaseValueError;

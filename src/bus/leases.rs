@@ -1,9 +1,10 @@
 //! The leases of engine nodes: the living nodes, and the owner of each partition.
 //!
-//! A node lives as long as it renews its key: it writes it repeatedly, and the server deletes it after [`LIVES_FOR`]. So no
-//! two clocks are compared. The time of each key is read too, since a server that has crashed may restore keys of dead nodes:
-//! [`crate::model::lease`] decides which nodes live. All 64 partitions are one value, the ledger, which is changed by
-//! compare-and-swap: its revision is the fencing token of partitions taken with it.
+//! A node is alive as long as it renews its key: the node writes the key repeatedly, and the server deletes a
+//! key that was not written for [`LIVES_FOR`]. So no two clocks are compared. The time of each key is read too,
+//! since a server that has crashed may restore keys of dead nodes: [`crate::model::lease`] decides which nodes
+//! are alive. All 64 partitions are one value, the ledger, which is changed by compare-and-swap: its revision
+//! is the fencing token of the partitions taken with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub struct LeaseSnapshot {
     pub living: BTreeSet<NodeName>,
     /// The owner of each partition.
     pub ledger: PartitionLedger,
-    /// The revision of the ledger; 0 = there is none yet.
+    /// The revision of the ledger; 0 if no ledger was written yet.
     revision: u64,
     /// The time at which the bucket was created, in seconds.
     epoch: i64,

@@ -27,7 +27,7 @@ pub enum StreamPreparation {
     Made,
     /// The stream already had the right settings.
     Unchanged,
-    /// It existed with other settings, which were changed.
+    /// The stream existed with other settings, which were changed.
     Changed,
 }
 

@@ -1,4 +1,4 @@
-//! Every subject of the bus, and its parser. No other file spells one.
+//! Every subject of the bus, and its parser. Other files have only patterns with wildcards.
 //!
 //! A token of a subject contains no `.`, but a location's code may: there it is written as `=` ([`token`]), which no code
 //! contains. Keys of buckets are subjects too, below `$KV.<bucket>.`.
@@ -94,7 +94,7 @@ impl fmt::Display for BusSubject {
     }
 }
 
-/// The text is none of our subjects.
+/// The text is not a subject of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a subject of this program")]
 pub struct BusSubjectError;

@@ -1,4 +1,4 @@
-//! Requests to a location for checks beside its schedule.
+//! Requests to a location for checks outside its schedule.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,11 @@ use crate::id::Id;
 pub struct RemoteCheckRequest {
     /// The service.
     pub service: Id,
-    /// True if it has to check at once instead of at its scheduled time.
+    /// True if the location has to check at once instead of at its scheduled time.
     #[serde(rename = "look_now")]
     pub check_now: bool,
-    /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
+    /// Milliseconds for which the location has to check more often; 0 ends that. A duration and not a time,
+    /// because clocks differ.
     #[serde(rename = "hurry_ms")]
     pub fast_rechecks_ms: i64,
 }

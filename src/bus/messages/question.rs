@@ -26,9 +26,9 @@ pub enum QuestionText {
     Ping {
         /// The service that reports itself.
         service: ServiceText,
-        /// The time of its arrival, in milliseconds since 1970.
+        /// The time of the ping's arrival, in milliseconds since 1970.
         at_ms: i64,
-        /// True if it reported a failure.
+        /// True if the ping reports a failure.
         has_failed: bool,
     },
     /// Count a request of the token with this database key.
@@ -50,7 +50,7 @@ pub struct ServiceText {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerText {
-    /// It is done.
+    /// The request was carried out.
     Done,
     /// The snapshots.
     Snapshots(Vec<SnapshotText>),
@@ -212,7 +212,7 @@ pub enum AnswerTextError {
     /// A verdict that this version does not know.
     #[error("'{0}' is not a verdict")]
     UnknownVerdict(String),
-    /// The bytes are no results.
+    /// The results in the answer cannot be decoded.
     #[error("the results cannot be read")]
     Results,
 }

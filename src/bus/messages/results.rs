@@ -41,7 +41,7 @@ pub struct BatchMessage {
     pub id: String,
 }
 
-/// The bytes are no batch of results.
+/// The bytes are not a batch of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a batch of results")]
 pub struct ResultBatchError;
