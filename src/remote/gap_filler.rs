@@ -1,6 +1,7 @@
 //! Turns no-data periods into measured time once late results that cover them are stored.
 //!
-//! Many arrive at once when a location reconnects, so a service waits until no more arrive, but for a limited time.
+//! Many late results arrive at once when a location reconnects. So the periods of a service are filled once no
+//! more results arrive, or after a limited time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,9 +23,9 @@ use crate::store::history::History;
 const LATE_MS: i64 = 10_000;
 /// The poll interval.
 const EVERY: Duration = Duration::from_secs(1);
-/// A service waits until no result has arrived for this long.
+/// The periods of a service are filled once no late result has arrived for this long.
 const QUIET: Duration = Duration::from_secs(3);
-/// A service waits at most this long.
+/// The periods of a service are filled at most this long after the first late result.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// The services with late results. Cheap to clone.
@@ -87,7 +88,7 @@ pub struct GapFiller {
 }
 
 impl GapFiller {
-    /// Fills for ever, until the future is dropped.
+    /// Fills no-data periods until the future is dropped.
     pub async fn run(self) {
         let mut ticks = interval(EVERY);
         loop {
