@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// The first wait, without its random spread.
 pub const FIRST: Duration = Duration::from_millis(100);
-/// The wait doubles at most this often.
+/// The wait doubles at most this many times.
 const DOUBLINGS: u32 = 6;
 /// An actor that lives this long starts with the shortest wait again.
 const CALM: Duration = Duration::from_secs(600);
