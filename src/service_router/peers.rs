@@ -26,7 +26,7 @@ pub trait PeerNodes: Debug + Send + Sync {
     /// Returns true if a request can be sent at this moment.
     fn are_reachable(&self) -> bool;
 
-    /// Sends a request to one of them.
+    /// Sends a request to another node.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ pub enum PeerRequest {
 pub struct ServiceRevision {
     /// Key and id of the service.
     pub service: ServiceAddress,
-    /// Its revision, or its last one if it was deleted.
+    /// Revision of the service, or its last one if it was deleted.
     pub revision: i64,
 }
 
