@@ -26,7 +26,8 @@ pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
     Some(message)
 }
 
-/// Reads the answers. They may end early if the message is marked as truncated; `Some(false)` then.
+/// Reads the answers. `Some(false)` means that they end early in a message that is marked as truncated; `None`
+/// that they cannot be read.
 fn read_answers(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -> Option<bool> {
     let asked = message.queries.first().map(|query| query.query_type);
     let mut is_spoiled = false;
