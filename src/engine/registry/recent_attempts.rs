@@ -29,7 +29,8 @@ pub(super) struct RecentAttempts {
 /// A location whose attempts all fail to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlindLocation {
-    /// Start of the first attempt that could not measure; for a remote location, the time of its first report of it.
+    /// Start of the first attempt that could not measure; for a remote location, the time of the first report
+    /// of the blindness.
     pub since: Timestamp,
     /// The reason of the last failed attempt.
     pub trouble: LocalFault,
