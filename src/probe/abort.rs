@@ -17,7 +17,7 @@ pub(crate) enum ProbeAbort {
 }
 
 impl ProbeAbort {
-    /// A failure of the target with its text.
+    /// Creates a failure of the target, with a message for users.
     pub(crate) fn failed(code: ErrorCode, message: impl AsRef<str>) -> Self {
         Self::Failed(CheckFailure::new(code, message))
     }

@@ -39,7 +39,7 @@ pub(crate) struct OpenConnection {
     pub(crate) other: Option<DialRoute>,
 }
 
-/// Resolves a host and passes its addresses through the gate.
+/// Resolves a host and keeps the addresses that the egress gate permits.
 pub(crate) async fn route(
     host: &Host,
     port: u16,
@@ -59,7 +59,7 @@ pub(crate) async fn route(
     }
 }
 
-/// Resolves a host and keeps the addresses that the egress gate permits.
+/// Opens a connection along a route.
 pub(crate) async fn dial(
     route: DialRoute,
     addressing: AddressingOptions,

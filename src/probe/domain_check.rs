@@ -16,7 +16,7 @@ use crate::probe::dns::{DnsLookupOutcome, aliases, ask, texts};
 use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
-/// The longest time of one check: a client waits for it.
+/// Time limit of one check, for which a client waits.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The result of one question.

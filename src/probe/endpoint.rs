@@ -1,6 +1,6 @@
 //! The destination of an HTTP request, as the probe connects to it and names it: host, port, `Host` header, path.
 //!
-//! An [`Endpoint`] is derived once from a URL. It resolves and connects nothing.
+//! An [`Endpoint`] is derived once from a URL. Nothing is resolved or connected here.
 
 use std::net::IpAddr;
 

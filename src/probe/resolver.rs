@@ -298,8 +298,8 @@ mod tests {
         Name::from_ascii(text).unwrap()
     }
 
-    /// A server that dies after one response, which it sends after all queries: the answer is read after the
-    /// other query was sent, and is no evidence about a silent name or server.
+    /// The server answers once, after all queries have arrived, and then dies: the answer is read after the
+    /// other query was sent, but is no evidence about a silent name or server.
     #[tokio::test]
     async fn a_response_to_an_older_query_is_ignored() {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();

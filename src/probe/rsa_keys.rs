@@ -77,7 +77,7 @@ enum KeyUse<'a> {
 }
 
 impl<'a> RsaKey<'a> {
-    /// The key of a certificate; `None` for one that is not RSA.
+    /// The key of a certificate; `None` for a key that is not RSA.
     pub(super) fn of(certificate: &X509Certificate<'a>) -> Option<Self> {
         Self::read(contents(certificate.tbs_certificate.subject_pki.raw)?)
     }

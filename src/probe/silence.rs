@@ -1,10 +1,10 @@
 //! The cause of a lookup without an answer in time: the name, or the name servers.
 //!
-//! A server is sent a few questions at once: a canary, those about the name, and a canary again. If it answers both
-//! canaries, it was alive when it read the questions between them, so it is silent about this name only. Everything else is
-//! no evidence against the name: a server that has died or recovered meanwhile, an answer that this machine was too busy to
-//! read, or no answer at all. Since the order of the questions decides, and not the time at which an answer is
-//! read, a slow machine changes no verdict.
+//! A server is sent a few questions at once: a canary, the questions about the name, and a canary again. If it
+//! answers both canaries, it was alive when it read the questions between them, so it is silent about this name
+//! only. Everything else is no evidence against the name: a server that has died or recovered meanwhile, an
+//! answer that this machine was too busy to read, or no answer at all. Since the order of the questions
+//! decides, and not the time at which an answer is read, a slow machine changes no verdict.
 
 use std::io;
 use std::net::SocketAddr;
@@ -96,7 +96,8 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers the questions with these numbers and no others; returns when it has read all.
+    /// Runs a server that answers the questions with these numbers and no others; returns when it has read all
+    /// questions.
     async fn answer(socket: &UdpSocket, questions: usize, numbers: &[usize], code: u8) {
         let mut question = [0; 64];
         for number in 0..questions {

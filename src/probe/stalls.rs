@@ -19,7 +19,7 @@ const STALL_MIN: Duration = Duration::from_millis(100);
 /// Maximum number of stored stalls, usually those of the last minutes.
 const REMEMBERED: usize = 256;
 
-/// The stalls of one thread's local tasks. Stops watching when it is dropped.
+/// The stalls of one thread's local tasks. The watch ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct StallMonitor {
     record: Arc<Mutex<StallRecord>>,
@@ -73,7 +73,7 @@ impl Drop for StallMonitor {
 }
 
 impl StallRecord {
-    /// Notes that the watcher ran at `now`.
+    /// Records that the watcher ran at `now`.
     fn tick(&mut self, now: Instant) {
         self.stalls.extend(self.pending(now));
         self.last_tick = now;

@@ -35,7 +35,8 @@ pub enum Target {
     Unused,
 }
 
-/// The target does not have the form of its type. The text is shown to clients (contract 5.3).
+/// The target does not have the form of its check type. The text of the error is shown to clients (contract
+/// 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetFormError {
     /// The target of an `http` check is not an absolute URL.

@@ -1,4 +1,4 @@
-//! Search for a text in another one that arrives in chunks and is never held as a whole.
+//! Search for a text in another text that arrives in chunks and is never held as a whole.
 
 use std::ops::ControlFlow;
 

@@ -223,7 +223,7 @@ fn refused(error: &Error, received: u64) -> ProbeAbort {
     ProbeAbort::failed(code, message)
 }
 
-/// Returns the flaw that was found in the certificate itself, if any.
+/// Returns the flaw that was found in the certificate itself; `None` for other reasons.
 fn flaw(reason: &CertificateError) -> Option<&CertificateFlaw> {
     match reason {
         CertificateError::Other(other) => other.0.downcast_ref(),

@@ -1,8 +1,8 @@
 //! The certificate trust of checks: a chain is judged by the authorities that `egress` reads, and by the wall
 //! clock.
 //!
-//! Revocation is not checked. A connection that only reads a certificate demands proof that the server holds its key;
-//! one with verification switched off demands nothing.
+//! Revocation is not checked. A connection that only reads a certificate still requires proof that the server
+//! holds the certificate's key. A connection with verification switched off requires nothing.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The form of the catalogue's entries: a check type, its configuration fields and its condition fields.
 //!
-//! Only types; each check type fills them in in a file of its own.
+//! This module has only the types; the entry of each check type is in a file of its own.
 
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::fact::Fact;

@@ -59,7 +59,7 @@ impl Operand {
         }
     }
 
-    /// Returns the text, if the value is one.
+    /// Returns the text; `None` for other values.
     pub(super) fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }

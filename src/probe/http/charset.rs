@@ -69,7 +69,7 @@ fn split_unquoted(text: &str, separator: u8) -> Vec<&str> {
     parts
 }
 
-/// Returns the value of a parameter, if it has this name, without its quotes.
+/// Returns the value of a parameter without its quotes; `None` if the parameter has another name.
 fn parameter(part: &str, name: &str) -> Option<String> {
     let (key, value) = part.split_once('=')?;
     let value = value.trim().trim_matches(['"', '\'']).replace('\\', "");

@@ -192,7 +192,8 @@ mod tests {
         jar.line(&to.parse().unwrap(), configured.as_ref()).map(|line| line.to_str().unwrap().to_owned())
     }
 
-    /// Columns: where it was set, `Set-Cookie`, the next request; then the line `Cookie`.
+    /// Columns: the URL of the response, its `Set-Cookie`, the URL of the next request, and the `Cookie` line
+    /// of that.
     #[rstest]
     #[case("http://a.test/", "n=1; Path=/", "http://a.test/", Some("n=1"))]
     #[case("http://a.test/", " n = 1 ;HttpOnly; SameSite=Lax", "http://a.test/x", Some("n=1"))]

@@ -108,7 +108,8 @@ impl AsyncWrite for TimedConnection {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Dropping a plain-text connection resets it; an orderly end before that would be a needless system call.
+        // Dropping a plain-text connection resets it, so an orderly end before that would be a needless system
+        // call.
         if self.link.is_plain() {
             return Poll::Ready(Ok(()));
         }

@@ -88,7 +88,7 @@ pub(super) async fn run(
     for _ in 0..ECHO_REQUESTS {
         let has_turn = timeout_at(deadline, pinger.pace().wait()).await.is_ok();
         if !has_turn || Instant::now() + SPACING > deadline {
-            // Too late for this request to be answered in time: it is not sent, instead of counting as lost.
+            // Too late for an answer in time: the request is not sent, so that it does not count as lost.
             break;
         }
         last_sent = Instant::now();

@@ -66,7 +66,8 @@ impl EchoIdentity {
         bytes
     }
 
-    /// Parses an echo reply as a socket of this type returns it: raw IPv4 sockets with the IP header in front.
+    /// Parses an echo reply in the form that a socket of this type returns: raw IPv4 sockets put the IP header
+    /// in front.
     pub(super) fn reply(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
         let header = IcmpHeader::decode(packet, socket, from)?;
         let message = packet.get(packet.len().checked_sub(header.message_bytes)?..)?;

@@ -29,7 +29,7 @@ const REPLY_MAX_BYTES: usize = 256;
 pub(in crate::probe) struct IcmpSocket {
     socket: UdpSocket,
     family: AddressFamily,
-    /// Raw or datagram: it determines the format of received packets.
+    /// Raw or datagram, which determines the format of received packets.
     socket_type: Type,
     identifier: PingIdentifier,
     sequence: AtomicU16,

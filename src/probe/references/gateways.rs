@@ -1,4 +1,4 @@
-//! The default gateways of this machine, read from the kernel's present routing tables.
+//! The default gateways of this machine, read from the kernel's current routing tables.
 //!
 //! Only the main table is read. With a source address, only gateways behind the interface with this address
 //! count: another uplink proves nothing about this one.

@@ -71,9 +71,9 @@ pub enum ReferenceSelection {
 /// The answers that a round waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedAnswers {
-    /// The first one, which shows that the location is well.
+    /// The first answer, which shows that the location is well.
     First,
-    /// All of them, so that each is proven.
+    /// All answers, so that each reference is proven.
     All,
 }
 
@@ -90,7 +90,7 @@ pub struct ImpairmentMonitor {
     checks: AtomicU64,
     /// Locked during a round.
     check_lock: tokio::sync::Mutex<()>,
-    /// Requests a round without waiting for it.
+    /// Requests a round without waiting for its end.
     wanted_soon: Notify,
     /// The last addresses of references that are given by name: without a network no name can be resolved.
     addresses: Mutex<HashMap<Name, Vec<IpAddr>>>,
@@ -191,7 +191,7 @@ impl ImpairmentMonitor {
         }
     }
 
-    /// Notes that a check of another machine was up.
+    /// Records that a check of another machine was up.
     pub(crate) fn note_up(&self) {
         if self.is_impaired() {
             self.lock().note_up();

@@ -170,7 +170,7 @@ mod tests {
         assert_eq!((body.bytes, body.is_cut), (vec![b'a'; expected], true));
     }
 
-    /// Frames of zstd and members of gzip may follow each other; a frame of zstd may hold something else.
+    /// Several zstd frames or gzip members may follow each other; a zstd frame may hold data that are skipped.
     #[rstest]
     #[case("gzip", [gzip(b"one "), gzip(b"two")].concat())]
     #[case("zstd", [zstd(b"one "), b"\x50\x2a\x4d\x18\x02\0\0\0??".to_vec(), zstd(b"two")].concat())]
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(decoded(coding, body, false).await, Ok(b"one two".to_vec()));
     }
 
-    /// A stream whose encoder refers back 8 MiB loses nothing within the limit.
+    /// A stream whose encoder refers back 8 MiB loses no data within the limit.
     #[tokio::test]
     async fn a_large_window_is_limited_without_changing_the_output() {
         let noise: Vec<u8> =
