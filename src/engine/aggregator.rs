@@ -1,8 +1,8 @@
-//! One actor per shard: it answers questions about the present state without reading the history, and sends batches to the
-//! recorder.
+//! One actor per shard: it answers questions about the current state without reading the history, and sends
+//! batches to the recorder.
 //!
-//! The data are the [`ShardFigures`] of the shard. Services write to them directly, and they outlive the actor: a restarted
-//! aggregator continues with them. Facts wait at most `batch_ms`.
+//! The data are the [`ShardFigures`] of the shard. Services write to them directly, and they outlive the actor:
+//! a restarted aggregator continues with them. Checks and status changes wait at most `batch_ms`.
 
 mod figures;
 pub mod live;

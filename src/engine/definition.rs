@@ -26,7 +26,7 @@ pub struct WatchDefinition {
     pub key: ServiceKey,
     /// Id; decides shard and phase.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the service.
     pub organisation: i64,
     /// Name of the service, for logs.
     pub name: Box<str>,
@@ -111,7 +111,7 @@ pub enum DefinitionError {
     Secret {
         /// Path of the field with the secret.
         field: String,
-        /// Reason why it cannot be opened.
+        /// Reason why the secret cannot be opened.
         source: UnsealError,
     },
     /// Target or configuration cannot be used.
@@ -156,8 +156,8 @@ impl DefinitionCompiler {
         })
     }
 
-    /// Returns the planned checks of a stored service; its locations may all be unknown here. `None` while it is paused,
-    /// unconfigured, or not checked.
+    /// Returns the planned checks of a stored service; their locations may all be unknown here. `None` while
+    /// the service is paused or unconfigured, and for types that are not checked.
     ///
     /// # Errors
     ///

@@ -70,7 +70,7 @@ struct FleetMember {
     address: Arc<Addr<ServiceActor>>,
     life: Arc<ActorLife>,
     definition: Arc<WatchDefinition>,
-    /// Distinguishes the present actor from earlier ones of the same service.
+    /// Distinguishes the current actor from earlier ones of the same service.
     generation: u64,
     /// Backoff of an actor that has died before.
     backoff: Option<Box<Backoff>>,
@@ -213,7 +213,7 @@ impl Fleet {
         &self.shards[shard_index(id, self.shards.len())]
     }
 
-    /// Returns the present actor of a service.
+    /// Returns the current actor of a service.
     pub(super) fn address_of(&self, id: Id) -> Option<&Addr<ServiceActor>> {
         self.services.get(&id).map(|member| &*member.address)
     }

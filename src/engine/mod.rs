@@ -178,12 +178,12 @@ impl Engine {
         self.shard_of(id).figures.prime(key, before);
     }
 
-    /// Notes that the past of a service has changed in the history.
+    /// Records that the past of a service has changed in the history.
     pub fn past_changed(&self, service: ServiceAddress) {
         self.shard_of(service.id).figures.mark_past_changed(service.key);
     }
 
-    /// Notes that a service has become unreachable because of another one, or reachable again. Idempotent.
+    /// Records that a service has become unreachable because of another one, or reachable again. Idempotent.
     pub fn set_unreachable(&self, service: ServiceAddress, is_unreachable: bool) {
         self.shard_of(service.id).figures.set_unreachable(service.key, is_unreachable);
     }
@@ -204,7 +204,7 @@ impl Engine {
         self.shards[shard].figures.replace_past(key, until, before);
     }
 
-    /// Returns a present snapshot of each of these services, in their order. Sends one message per shard for any number of
+    /// Returns a current snapshot of each of these services, in their order. Sends one message per shard for any number of
     /// services.
     pub async fn snapshots(
         &self,
@@ -265,7 +265,7 @@ impl Engine {
         Arc::clone(&self.listening)
     }
 
-    /// Returns the present wall time.
+    /// Returns the current wall time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()

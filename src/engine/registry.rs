@@ -44,7 +44,7 @@ pub struct RegisteredLocation {
     /// Finished checks by type and result.
     finished: [[AtomicCounter; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<LocationSuspicion>,
-    /// Recent outcomes of its attempts.
+    /// Recent outcomes of the location's attempts.
     recent_attempts: RecentAttempts,
     reach: LocationBackend,
     /// Last report of a remote location about itself.
@@ -72,10 +72,11 @@ pub struct LocationCheckRequest {
 
 /// The way to reach a location.
 enum LocationBackend {
-    /// In this process: every shard has a check queue to it. Its prober is known once the engine has started.
+    /// In this process. Every shard has a check queue for the location; the prober is known once the engine has
+    /// started.
     Here(OnceLock<Arc<dyn Prober>>),
-    /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
-    /// replaced.
+    /// In another process, with its own schedule; requests are sent to this recipient. The actor behind the
+    /// recipient may die and be replaced.
     Remote(Mutex<Recipient<LocationCheckRequest>>),
 }
 

@@ -115,7 +115,7 @@ pub(super) fn threads(threads: ShardThreads) -> Vec<Arbiter> {
     }
 }
 
-/// Starts a shard on each of these threads, or one on the present thread.
+/// Starts a shard on each of these threads, or one on the current thread.
 pub(super) fn start_all(
     parts: &EngineParts,
     arbiters: &[Arbiter],

@@ -118,7 +118,7 @@ impl ShardFigures {
         self.lock().services.get(&service).map(LiveServiceState::last_known).unwrap_or_default()
     }
 
-    /// Adds a finished check, which backs the present status until `measured_until`.
+    /// Adds a finished check, which backs the current status until `measured_until`.
     pub fn take_result(&self, record: CheckRecord, measured_until: Option<Timestamp>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -159,7 +159,7 @@ impl ShardFigures {
         self.flush_if_due(&mut state);
     }
 
-    /// Notes that a check started `late_us` microseconds after it was due.
+    /// Records that a check started `late_us` microseconds after it was due.
     pub fn note_lateness(&self, late_us: i64) {
         self.lock().lateness.record(late_us);
     }
@@ -177,7 +177,7 @@ impl ShardFigures {
         state.services.iter().filter_map(|(key, live)| Some((*key, live.outdated_until()?))).collect()
     }
 
-    /// Notes that the past of a service has changed in the history: its figures have to be recomputed.
+    /// Records that the past of a service has changed in the history: its figures have to be recomputed.
     pub(in crate::engine) fn mark_past_changed(&self, service: ServiceKey) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -186,7 +186,7 @@ impl ShardFigures {
         }
     }
 
-    /// Notes that a service has become unreachable because of another one, or reachable again.
+    /// Records that a service has become unreachable because of another one, or reachable again.
     pub(in crate::engine) fn set_unreachable(&self, service: ServiceKey, is_unreachable: bool) {
         let mut state = self.lock();
         let now = self.now(&mut state);

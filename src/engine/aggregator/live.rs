@@ -1,4 +1,4 @@
-//! The present state of one service, and its rolling figures.
+//! The current state of one service, and its rolling figures.
 //!
 //! Time is added to the figures when a period of equal status ends. A snapshot also adds the current period, up
 //! to the time until which results back the status.
@@ -65,7 +65,7 @@ pub struct LastKnownState {
     pub flapping: FlappingState,
 }
 
-/// The present state and figures of a service.
+/// The current state and figures of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServiceSnapshot {
     /// The verdict of the votes.
@@ -77,7 +77,7 @@ pub struct ServiceSnapshot {
     /// Start of the oldest of the locations' newest counting checks, while most of these checks agree with the
     /// verdict. `None` otherwise, because the verdict is about to change.
     pub sure_since: Option<Timestamp>,
-    /// The time until which results back the present status, if no other result comes.
+    /// The time until which results back the current status, if no other result comes.
     pub measured_until: Option<Timestamp>,
     /// Percent over 30 days, counted as in section 4.7 of the contract.
     pub uptime_30d: Option<f64>,
@@ -127,7 +127,7 @@ impl LiveServiceState {
         self.flapping = (flapping != FlappingState::default()).then(|| Box::new(flapping));
     }
 
-    /// Backs the present status until `deadline`, if no other result comes.
+    /// Backs the current status until `deadline`, if no other result comes.
     pub(super) fn extend_coverage(&mut self, deadline: Option<Timestamp>) {
         self.measured_until = deadline.map_or(self.measured_until, |at| at.max(self.measured_until));
     }
@@ -230,7 +230,7 @@ impl LiveServiceState {
         self.is_unreachable = is_unreachable;
     }
 
-    /// Returns the time up to which figures have to be recomputed, if they have to.
+    /// Returns the time up to which figures have to be recomputed; `None` if they are up to date.
     pub(super) fn outdated_until(&self) -> Option<Timestamp> {
         self.interim.as_ref().map(|interim| interim.from)
     }
@@ -264,7 +264,7 @@ impl LiveServiceState {
     }
 
     fn sure_since(&self, now: Timestamp) -> Option<Timestamp> {
-        // A result backs the present status until `measured_until`; after that its location is silent or no longer checks.
+        // A result backs the current status until `measured_until`; after that its location is silent or no longer checks.
         let counts_ms = self.measured_until.ms_since(self.last_result_at?);
         let votes = self.votes.iter().map(|(_, vote)| vote);
         let counting = votes.filter(|vote| now.ms_since(vote.checked_at) <= counts_ms);
@@ -274,8 +274,8 @@ impl LiveServiceState {
         all.iter().min().copied().filter(|_| 2 * agree > agreeing.len())
     }
 
-    /// Returns what the present period counts as: an override takes precedence over a pause, planned maintenance and
-    /// unreachability, and these over the measurements.
+    /// Returns the class as which the current period counts: an override takes precedence over a pause, planned
+    /// maintenance and unreachability, and these over the measurements.
     fn counts(&self) -> UptimeClass {
         match self.decision {
             ManualDecision { stated: Some(stated), .. } => UptimeClass::from(stated),

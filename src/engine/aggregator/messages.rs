@@ -1,4 +1,4 @@
-//! The messages to the aggregator of a shard, its answers, and what it sends to the recorder.
+//! The messages to the aggregator of a shard, its answers, and its batches for the recorder.
 
 use actix::Message;
 use hdrhistogram::Histogram;
@@ -41,7 +41,7 @@ pub struct KnownStatus {
     pub flapping: FlappingState,
 }
 
-/// Asks for the present snapshots of these services.
+/// Asks for the current snapshots of these services.
 #[derive(Message)]
 #[rtype(result = "Vec<ServiceSnapshot>")]
 pub struct SnapshotQuery {

@@ -34,7 +34,7 @@ impl LocationRegistry {
 }
 
 impl RegisteredLocation {
-    /// Notes how an attempt of this location ended.
+    /// Records how an attempt of this location ended.
     pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
         if let Some(change) = self.recent_attempts.note(outcome) {
             self.apply_transition(change, None);
@@ -57,7 +57,8 @@ impl RegisteredLocation {
         Some(BlindLocation { trouble: self.blind_by()?, since: self.blind_since(now)? })
     }
 
-    /// Returns the start of its last blindness in wall time, given `now`: earlier results of this location are outdated.
+    /// Returns the start of the location's last blindness in wall time, given `now`: earlier results are
+    /// outdated.
     pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.recent_attempts.blind_since(now)
     }

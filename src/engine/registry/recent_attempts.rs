@@ -50,7 +50,7 @@ impl Default for RecentAttempts {
 }
 
 impl RecentAttempts {
-    /// Notes how an attempt ended. While all of them measure, this reads one flag only.
+    /// Records how an attempt ended. While all of them measure, this reads one flag only.
     pub(super) fn note(&self, outcome: &CheckOutcome) -> Option<ImpairmentChange> {
         let mut attempts = match outcome {
             CheckOutcome::Measured(_) if !self.is_disturbed.load(Ordering::Acquire) => return None,

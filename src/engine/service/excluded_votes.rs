@@ -16,7 +16,7 @@ impl ServiceActor {
             let Some(known) = self.shard.roster.get(*key) else { continue };
             watch.set_blind_since(slot, known.blind_since(now));
             if task.locations.len() > 1 {
-                // Once the network of a location is back, its results from before that are outdated.
+                // Once the network of a location is back, its results from before its return are outdated.
                 let is_old = |since| !watch.has_checked_since(slot, since);
                 let is_old = known.recovered_at(now).is_some_and(is_old);
                 watch.set_aside(slot, is_old || known.is_set_aside(self.definition.organisation));

@@ -77,7 +77,7 @@ impl WatchMachine {
         }
     }
 
-    /// Returns the time until which the present status is backed, if no other result comes.
+    /// Returns the time until which the current status is backed, if no other result comes.
     pub(in crate::engine) fn measured_until(&self) -> Option<Timestamp> {
         match self {
             Self::Idle => None,
