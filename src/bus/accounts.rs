@@ -21,8 +21,8 @@ pub const FEEDS: [&str; 2] = ["wk.look.*", "wk.delivery.*"];
 
 /// Maximum number of streams and buckets of the engine's account, with room for later versions.
 const STREAMS: u32 = 16;
-/// Maximum number of connections of locations and enrolments. The rest of the server's connections is for engine nodes, so
-/// that locations cannot lock them out.
+/// Maximum number of connections of locations and enrolments. The server's other connections are reserved for
+/// engine nodes, so that locations cannot lock them out.
 pub const LOCATION_CONNECTIONS: u32 = CONNECTIONS - 512;
 /// Memory for the consumers of watchers, in bytes; everything else is on disk.
 const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;

@@ -26,7 +26,8 @@ const LONGEST_WAIT_MS: u64 = 2_000;
 pub struct BusServers {
     /// Addresses, separated by commas: `tls://host:port`.
     pub url: String,
-    /// Authorities (PEM), one of which must have signed the server's certificate; `None` = the system's.
+    /// Authorities (PEM), one of which must have signed the server's certificate; `None` for the system's
+    /// authorities.
     pub ca_file: Option<PathBuf>,
 }
 

@@ -137,7 +137,7 @@ pub async fn change(
     let mut written = Vec::with_capacity(changes.len());
     while !changes.is_empty() {
         let next = changes.drain(..changes.len().min(AT_ONCE));
-        // Wait for all of them: a refused one says nothing about the others.
+        // Wait for all writes: a refused one says nothing about the others.
         let done = join_all(next.map(|change| write(engine, change))).await;
         for entry in done {
             written.push(entry?);

@@ -112,7 +112,7 @@ pub struct DefinitionSubscription {
     connection: BusConnection,
     location: LocationCode,
     messages: Subscriber,
-    /// Number of the last message in this delivery; `None` = none has arrived.
+    /// Number of the last message in this delivery; `None` if no message has arrived.
     number: Option<u64>,
 }
 

@@ -180,7 +180,8 @@ impl BusInstallation {
         key.ok_or_else(|| content_problem(&file, "the file contains no key of the expected kind"))
     }
 
-    /// Returns the public key that signs users of the locations' account; its file is created when it is missing.
+    /// Returns the public key that signs users of the locations' account. The key's file is created when it is
+    /// missing.
     fn location_signer(&self, account: &str) -> Result<String, InstallationProblem> {
         let file = self.folder.join(LOCATIONS_KEY);
         read_or_make(&file, || Ok(TokenIssuer::new(account.to_owned(), KeyPair::new_account()).to_text()?))?;

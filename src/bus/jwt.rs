@@ -23,7 +23,7 @@ pub struct TokenClaims {
     pub name: String,
     /// Time at which the token was issued.
     pub issued: Timestamp,
-    /// The end of its validity, rounded down to a second; `None` = it does not expire.
+    /// The end of the token's validity, rounded down to a second; `None` if the token does not expire.
     pub expires: Option<Timestamp>,
     /// The `nats` object, with `type` and `version`.
     pub nats: Map<String, Value>,
@@ -69,7 +69,7 @@ pub struct TokenHolder {
     pub issuer: String,
     /// Name given by the issuer.
     pub name: String,
-    /// The end of its validity; `None` = it does not expire.
+    /// The end of the token's validity; `None` if the token does not expire.
     pub expires: Option<Timestamp>,
 }
 

@@ -1,4 +1,5 @@
-//! The content of a node's lease key: its data folder, and the time since it last reached the databases.
+//! The content of a node's lease key: the data folder of the node, and the time since the node last reached the
+//! databases.
 //!
 //! The text is `FOLDER AGE`: an id, and milliseconds. Earlier versions write the id only, later ones may append words.
 

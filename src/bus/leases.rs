@@ -122,7 +122,7 @@ pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
                 }
                 None => drop(foreign.insert(subject)),
             },
-            // It was deleted meanwhile.
+            // The key was deleted in the meantime.
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
             Err(error) => return Err(error.to_string()),
         }

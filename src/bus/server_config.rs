@@ -34,7 +34,7 @@ pub struct OwnCertificate {
     pub certificate: PathBuf,
     /// Key (PEM) of that certificate, on the server's machine.
     pub key: PathBuf,
-    /// The authority that signed it (PEM), for clients to pin.
+    /// The authority that signed the certificate (PEM), for clients to pin.
     pub authority: PathBuf,
 }
 

@@ -33,7 +33,7 @@ pub enum BusSubject {
         /// Partition of the services in the batch.
         partition: Partition,
     },
-    /// An enrolment asks to become a location (request and reply).
+    /// A machine with this enrolment asks to become a location (request and reply).
     Enrol(Id),
     /// A location asks for new credentials before the old ones expire (request and reply).
     Renew(LocationCode),
@@ -43,7 +43,7 @@ pub enum BusSubject {
     CheckRequest(LocationCode),
     /// The delivery of definitions to a location.
     Delivery(LocationCode),
-    /// A command for one engine node.
+    /// A request to one engine node.
     Node(NodeName),
     /// The definition of one service for a location. Bucket [`DEFINITIONS`].
     Definition {

@@ -165,7 +165,7 @@ struct IssuerFile {
 }
 
 impl TokenIssuer {
-    /// The issuer for this account (its public key) with this key.
+    /// Creates the issuer for an account, given by its public key, that signs with `key`.
     #[must_use]
     pub fn new(account: String, key: KeyPair) -> Self {
         Self { account, key }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::Id;
 
-/// A request to check a service. It is not answered: a lost one delays a check, but loses no result.
+/// A request to check a service. Requests are not answered: a lost one delays a check, but loses no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteCheckRequest {
     /// The service.

@@ -16,7 +16,8 @@ const HEAD: &str = "wkjoin1.";
 pub struct JoinToken {
     /// Addresses of the NATS servers.
     pub url: String,
-    /// Authorities (PEM), one of which must have signed the servers' certificate; `None` = the system's.
+    /// Authorities (PEM), one of which must have signed the servers' certificate; `None` for the system's
+    /// authorities.
     pub authority: Option<String>,
     /// Credentials of the enrolment, as a text.
     pub credentials: SecretString,

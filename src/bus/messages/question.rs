@@ -18,7 +18,7 @@ use crate::service_router::peers::{PeerReply, PeerRequest, ServiceRevision};
 pub enum QuestionText {
     /// Services were changed or deleted.
     Changed(Vec<ServiceText>),
-    /// Requests the present snapshots of these services.
+    /// Requests the current snapshots of these services.
     Snapshots(Vec<ServiceText>),
     /// Check these services at once.
     LookAt(Vec<ServiceText>),
@@ -71,7 +71,7 @@ pub enum AnswerText {
     Stored(RecentText),
 }
 
-/// The present state of a service. Times in milliseconds since 1970.
+/// The current state of a service. Times in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotText {
     verdict: String,
