@@ -36,7 +36,7 @@ pub struct ArrivedBatch {
     pub location: LocationCode,
     /// The batch as it was parsed.
     pub batch: ResultBatch,
-    /// The time at which the bus received it.
+    /// The time at which the bus received the batch.
     pub received_at: Timestamp,
     /// Milliseconds by which the clock of the location is ahead, if that has to be corrected.
     pub clock_ahead_ms: i64,
@@ -47,7 +47,7 @@ pub struct ArrivedBatch {
 pub struct TakenResults {
     /// Id of the service.
     pub id: Id,
-    /// Its results, oldest first.
+    /// The results, oldest first.
     pub records: Vec<CheckRecord>,
     /// False for results of an earlier version.
     pub is_present: bool,

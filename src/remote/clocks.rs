@@ -30,12 +30,12 @@ struct ClockReports {
 pub struct ClockOffset {
     /// Milliseconds by which the location's clock is ahead; negative when it is behind.
     pub ahead_ms: i64,
-    /// The correction in milliseconds; 0 = none is needed.
+    /// The correction in milliseconds; 0 if none is needed.
     pub correction_ms: i64,
 }
 
 impl LocationClocks {
-    /// Notes by how much the clock in a report was ahead of ours at its arrival.
+    /// Records by how much the clock in a report was ahead of ours when the report arrived.
     pub fn note(&self, location: &LocationCode, ahead_ms: i64) -> ClockOffset {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reports = all.entry(location.clone()).or_default();

@@ -51,7 +51,7 @@ pub struct DefinitionDistributor {
     pub changes: ChangeQueue,
     /// The partitions of this node, which distributes the definitions of their services.
     pub ownership: Ownership,
-    /// The present assignments of locations.
+    /// The current assignments of locations.
     pub assignments: Arc<AssignmentRegistry>,
     /// The public keys of the locations.
     pub recipients: Arc<RecipientKeys>,
@@ -384,7 +384,8 @@ impl DefinitionDistributor {
         Ok(())
     }
 
-    /// Returns the digest, equal exactly if content and recipient are; it reveals nothing without the installation's key.
+    /// Returns a digest that is equal exactly if content and recipient are. It reveals nothing without the
+    /// installation's key.
     fn digest(&self, json: &[u8], recipient: &str) -> String {
         let message = [recipient.as_bytes(), json].join(&0);
         self.compiler.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -42,7 +42,7 @@ struct LateResultSpan {
 }
 
 impl LateResultSpans {
-    /// Notes the late ones among these stored results.
+    /// Records the late results among these stored ones.
     pub fn note(&self, records: &[CheckRecord], now: Timestamp) {
         let late = records.iter().filter(|record| now.ms_since(record.checked_at) > LATE_MS);
         for CheckRecord { service, location, checked_at, .. } in late {
@@ -81,7 +81,7 @@ pub struct GapFiller {
     pub assignments: Arc<AssignmentRegistry>,
     /// The history with the no-data periods.
     pub history: History,
-    /// The engine with the present figures.
+    /// The engine with the current figures.
     pub engine: Engine,
     /// Source of the wall time.
     pub clock: Clock,
@@ -99,7 +99,7 @@ impl GapFiller {
         }
     }
 
-    /// Fills the no-data periods of a service; one that is no longer assigned is left unchanged.
+    /// Fills the no-data periods of a service; a service that is no longer assigned is skipped.
     async fn fill(&self, service: ServiceKey, mark: LateResultSpan) {
         let Some(of_location) = self.assignments.of(&mark.location) else { return };
         let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner).get(service).copied();

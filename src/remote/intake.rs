@@ -1,5 +1,5 @@
-//! Intake of results: every batch is judged, accepted results go to the engine at once, the history stores them, and only then
-//! the batch is acknowledged.
+//! Intake of results: every batch is judged, accepted results go to the engine at once, and the batch is
+//! acknowledged only after the history has stored them.
 //!
 //! Two halves run concurrently. The listener passes on judged batches; the writer stores all waiting ones in one transaction.
 //! While the history database is unavailable the writer retries and holds its batches; when they reach the bus's limit of
