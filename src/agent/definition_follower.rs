@@ -22,7 +22,7 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::location::LocationCode;
 
-/// Number of heartbeats of an idle delivery after which it counts as complete.
+/// Number of heartbeats of an idle delivery after which the delivery counts as complete.
 const IDLE_HEARTBEATS: u32 = 2;
 /// The wait before the engine is asked again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -104,8 +104,8 @@ impl DefinitionFollower {
         }
     }
 
-    /// Counts a heartbeat, and ends the transmission after several without a definition: a definition that
-    /// changed in transit may have made the number of pending ones wrong.
+    /// Counts a heartbeat, and ends the transmission after several without a definition: if a definition
+    /// changed in transit, the number of pending definitions may have been wrong.
     async fn note_idle(&self, pass: &mut DefinitionResync) {
         pass.idle += 1;
         if !pass.is_over && pass.named > 0 && pass.idle >= IDLE_HEARTBEATS {

@@ -84,7 +84,7 @@ pub struct AgentParts<'a> {
 }
 
 impl Agent {
-    /// Starts to check the stored definitions, and to follow changes.
+    /// Starts checking the stored services, and following changes of their definitions.
     ///
     /// # Errors
     ///
