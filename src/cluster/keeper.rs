@@ -232,7 +232,7 @@ impl PartitionKeeper {
         self.judge.forget();
     }
 
-    /// Returns those of these nodes that have seemed disconnected from the databases for long enough.
+    /// Returns the nodes among these that have seemed disconnected from the databases for long enough.
     fn nodes_cut_off_too_long(&mut self, nodes: BTreeSet<NodeName>) -> BTreeSet<NodeName> {
         self.cut_off_since.retain(|node, _| nodes.contains(node));
         let mut since =
@@ -327,7 +327,7 @@ impl PartitionKeeper {
         }
         for node in &dead {
             tracing::warn!(%node, "node is dead; taking over its partitions");
-            // Its unacknowledged batches are then delivered at once, not after their timeout.
+            // The node's unacknowledged batches are then delivered at once, not after their timeout.
             if let Err(error) = result_stream::close(&self.connection, node).await {
                 tracing::warn!(%node, error, "cannot delete the result consumer of the dead node");
             }
