@@ -1,4 +1,5 @@
-//! The wait before something that died starts again: it doubles, has a random spread, and resets after a calm time.
+//! The wait before a dead actor or task starts again: it doubles, has a random spread, and resets after a calm
+//! time.
 
 use std::time::Duration;
 

@@ -69,7 +69,7 @@ impl<A: SupervisedActor> ActorHandle<A> {
         self.0.with(|present| present.address.try_send(message))
     }
 
-    /// Returns the address of the present actor, valid until that actor ends.
+    /// Returns the address of the current actor, valid until that actor ends.
     #[must_use]
     pub fn address(&self) -> Addr<A> {
         self.0.with(|present| present.address.clone())
@@ -98,7 +98,7 @@ impl<A: SupervisedActor> ActorSlot<A> {
         Arc::clone(&self.state)
     }
 
-    /// Sends the present actor the question whether it is alive.
+    /// Sends the current actor the question whether it is alive.
     pub(super) fn ask(&self, tick: u32) {
         let fault = self.state.take_fault();
         self.with(|present| {

@@ -103,7 +103,7 @@ impl ActorKindCounters {
         }
     }
 
-    /// Returns the present state of the kind.
+    /// Returns the current state of the kind.
     #[must_use]
     pub fn state(&self) -> ActorKindState {
         let queues = lock(&self.queues);
