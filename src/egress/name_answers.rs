@@ -20,7 +20,7 @@ use super::dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 
 /// The bit of a message's third byte that is set in a truncated message.
 const TRUNCATED: u8 = 0x02;
-/// Length in bytes of the number that precedes a message over TCP: its length.
+/// Size in bytes of the length field that precedes a message over TCP.
 const LENGTH_BYTES: usize = 2;
 
 /// A datagram socket that passes on the readable part of each answer.

@@ -25,7 +25,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(5);
 const ROUND: Duration = Duration::from_secs(3);
 /// A new name is noticed within this time, regardless of the negative TTL of its zone.
 const ABSENCE_MAX: Duration = Duration::from_secs(10);
-/// The server for a system that names none.
+/// The server that is asked if the system configures none.
 const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
 /// The files by which the system resolves names.
@@ -115,7 +115,7 @@ impl SystemNames {
         Ok(Self { chosen: chosen.into(), files, cached, state: Mutex::new(state) })
     }
 
-    /// Returns the present configuration. Checks the files from time to time.
+    /// Returns the current configuration. Checks the files from time to time.
     pub(crate) fn current(&self) -> Arc<NameSnapshot> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.checked_at.elapsed() >= CHECK_EVERY {
