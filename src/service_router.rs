@@ -150,7 +150,7 @@ impl ServiceRouter {
         }
     }
 
-    /// Returns a present snapshot of each of these services, in their order, from the nodes that watch them.
+    /// Returns a current snapshot of each of these services, in their order, from the nodes that watch them.
     ///
     /// # Errors
     /// [`OwnersUnavailable`] when an owner does not answer in time.

@@ -25,7 +25,8 @@ pub struct Ownership(Option<Arc<SharedOwnership>>);
 pub struct NodeIdentity {
     /// The name by which other nodes reach this node.
     pub name: NodeName,
-    /// The id of the data folder, which one process at a time uses; the database identifies holders by it.
+    /// The id of the data folder, which one process at a time uses. The database identifies the holder of a
+    /// partition by this id.
     pub folder: Id,
 }
 
@@ -157,7 +158,7 @@ impl Ownership {
         self.change(|owned| owned.cut_off.clone_from(nodes));
     }
 
-    /// Notes that these partitions are held from now on, and about to be watched.
+    /// Records that these partitions are held from now on, and about to be watched.
     pub fn hold(&self, partitions: PartitionSet, fence: FencingToken) {
         self.change(|owned| {
             owned.watched = owned.watched.union(partitions);
@@ -165,7 +166,7 @@ impl Ownership {
         });
     }
 
-    /// Notes that the database has another holder of these partitions, for the keeper of this node's share.
+    /// Records that the database has another holder of these partitions, for the keeper of this node's share.
     pub fn note_overtaken(&self, partitions: PartitionSet) {
         self.change(|owned| owned.overtaken = owned.overtaken.union(partitions));
     }
@@ -178,7 +179,7 @@ impl Ownership {
         overtaken
     }
 
-    /// Notes that all services of these partitions are checked.
+    /// Records that all services of these partitions are checked.
     pub fn note_ready(&self, partitions: PartitionSet) {
         self.change(|owned| owned.ready = owned.ready.union(partitions.common(owned.watched)));
     }

@@ -40,7 +40,7 @@ struct ResultBuffer {
 /// A position in a node's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultPosition {
-    /// Identifies the count; a different value means that the node has restarted its count.
+    /// Identifies the numbering; a different value means that the node has started to number its results again.
     pub epoch: Id,
     /// Number of the first result after the position.
     pub number: u64,
