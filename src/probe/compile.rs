@@ -34,7 +34,7 @@ pub enum SpecError {
     /// The target does not have the form of its type.
     #[error("the target cannot be read: {0}")]
     Target(#[from] TargetFormError),
-    /// A key of the configuration does not have the form of the catalogue.
+    /// A key of the configuration does not have the form that the catalogue demands.
     #[error("the configuration of '{0}' cannot be read")]
     Config(&'static str),
     /// A condition does not fit the catalogue.

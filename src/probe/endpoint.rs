@@ -52,7 +52,7 @@ pub struct HostFormError;
 /// The destination of one HTTP request.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// True when TLS is spoken.
+    /// True when the connection uses TLS.
     pub tls: bool,
     /// The host to connect to.
     pub host: Host,
@@ -96,7 +96,7 @@ impl Endpoint {
 /// The reasons why a URL names no endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointFormError {
-    /// Neither `http` nor `https`.
+    /// The scheme is neither `http` nor `https`.
     #[error("the scheme is neither http nor https")]
     Scheme,
     /// No host, or one that cannot be a DNS name.

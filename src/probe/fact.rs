@@ -86,7 +86,7 @@ facts! {
     DnsNames = "metadata.dns_names",
 }
 
-/// The text names no fact.
+/// The text is not the name of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown fact")]
 pub struct UnknownFact;

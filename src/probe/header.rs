@@ -13,7 +13,7 @@ use crate::probe::endpoint::Host;
 /// Maximum number of headers of one service.
 pub const HEADERS_MAX: usize = 50;
 
-/// The longest name of a header, in characters.
+/// Maximum length of a header's name, in characters.
 pub const NAME_MAX_LENGTH: usize = 256;
 
 /// Reserved names; names with the prefix [`PROXY`] are reserved too.
@@ -34,7 +34,7 @@ pub const PROXY: &str = "proxy-";
 /// The reasons why a header name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderNameRefusal {
-    /// Not an RFC 9110 token of 1..256 characters.
+    /// The name is not an RFC 9110 token of 1..256 characters.
     #[error("not a valid header name")]
     Form,
     /// The probe sets this header itself.

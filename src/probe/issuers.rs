@@ -151,7 +151,7 @@ impl<'a> CandidateCertificate<'a> {
         self.certificate.validity().is_valid_at(now)
     }
 
-    /// Returns true for an authority that may have `below` authorities below itself.
+    /// Returns true for an authority that may have `below` further authorities beneath it.
     fn may_issue(&self, below: usize) -> bool {
         let is_authority = match self.certificate.basic_constraints() {
             Ok(Some(limits)) => {

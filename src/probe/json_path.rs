@@ -15,7 +15,7 @@ use crate::probe::json_text::JsonText;
 /// Maximum length of a path in characters.
 pub const MAX_PATH_LENGTH: usize = 200;
 
-/// The value at a path, as far as conditions compare it.
+/// The value at a path, in the form that conditions compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonPathValue<'a> {
     /// A number as written, or the length of a list.

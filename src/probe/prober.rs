@@ -62,13 +62,13 @@ struct ProberState {
 }
 
 impl LocalProber {
-    /// Creates a prober with these tools that accepts every failure.
+    /// Creates a prober with these tools but without reference targets, which accepts every failure.
     #[must_use]
     pub fn new(toolbox: Toolbox) -> Self {
         Self(Arc::new(ProberState { toolbox: Arc::new(toolbox), references: None, stalls: Mutex::default() }))
     }
 
-    /// Creates a prober with these tools; failures while no reference target answers count as not measured.
+    /// Creates a prober with these tools. Failures count as not measured while no reference target answers.
     #[must_use]
     pub fn with_monitor(references: Arc<ImpairmentMonitor>, toolbox: Arc<Toolbox>) -> Self {
         Self(Arc::new(ProberState { toolbox, references: Some(references), stalls: Mutex::default() }))

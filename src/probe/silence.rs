@@ -82,7 +82,7 @@ impl<'a> SilenceCheck<'a> {
     }
 }
 
-/// Returns true if the answer can be parsed: an unreadable one is no answer about a name.
+/// Returns true if the answer can be parsed: an unreadable answer says nothing about a name.
 fn is_readable(answer: &[u8]) -> bool {
     read_answer(answer).is_some()
 }

@@ -33,7 +33,7 @@ impl<'n> TextSearch<'n> {
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns true when the text is in the data since the last search.
+    /// Returns true when the window contains the searched text.
     pub(super) fn is_found(&self) -> bool {
         self.window.contains(self.needle)
     }

@@ -82,12 +82,12 @@ impl TlsConfigs {
         })
     }
 
-    /// The configuration for HTTP, with or without verification.
+    /// Returns the configuration that offers all versions of HTTP, with or without verification.
     pub(crate) const fn for_http(&self, verify: bool) -> &Arc<ClientConfig> {
         self.for_offer(verify, HttpOffer::Any)
     }
 
-    /// The configuration for some versions of HTTP.
+    /// Returns the configuration that offers these versions of HTTP, with or without verification.
     pub(crate) const fn for_offer(&self, verify: bool, offer: HttpOffer) -> &Arc<ClientConfig> {
         let configs = if verify { &self.verified } else { &self.unverified };
         match offer {

@@ -263,12 +263,12 @@ impl ConditionSubject {
     }
 }
 
-/// The value that a condition tests, as far as it is known.
+/// The value that a condition tests, or what is known about it.
 enum SubjectObservation<'a> {
     Seen(ObservedValue<'a>),
     /// The exact number is unknown, but is at least this.
     AtLeast(f64),
-    /// Unknown: the value may be behind the end of the data that were read.
+    /// Unknown: the value may be beyond the end of the data that were read.
     Cut,
     Missing,
 }

@@ -26,8 +26,8 @@ use crate::probe::link::ProbeConnection;
 /// HTTP/2 flow-control window: number of bytes that a server may send before the check has read them.
 const WINDOW_BYTES: u32 = 256 * 1024;
 
-/// Sends a request and receives the response, until the attempt's deadline. The body of a response that is not
-/// `is_final` is not read.
+/// Sends a request and receives the response, until the attempt's deadline. The body is read only if `is_final`
+/// returns true for the response.
 pub(super) async fn exchange(
     link: ProbeConnection,
     request: Request<Full<Bytes>>,

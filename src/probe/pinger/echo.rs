@@ -140,7 +140,7 @@ mod tests {
         token: 0x0102_0304_0506_0708,
     };
 
-    /// Reads a packet of a ping socket, and of a raw socket where that is the same.
+    /// Parses a packet in the form in which a ping socket receives it.
     fn read(bytes: &[u8], family: AddressFamily) -> Option<EchoIdentity> {
         let from = match family {
             AddressFamily::V4 => "192.0.2.1",

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 /// Time between two packets at full rate.
 const INTERVAL_US: u64 = 50;
 
-/// The time by which a burst may run ahead of the rate: 100 packets.
+/// The time, in microseconds, by which a burst may run ahead of the rate: 100 packets may leave at once.
 const BURST_US: u64 = 5_000;
 
 /// Limits the rate at which echo requests leave.

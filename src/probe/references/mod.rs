@@ -40,8 +40,8 @@ const CHECKS: u8 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time between two rounds of a location that is well and whose checks are up.
 const IDLE: Duration = Duration::from_secs(30);
-/// The time between two rounds of a new location without proof yet: a machine that starts may have no network
-/// for a while.
+/// The time between two rounds of a new location while no reference has proven to answer: a machine that starts
+/// may have no network for a while.
 const UNPROVEN: Duration = Duration::from_secs(2);
 const UNPROVEN_FOR: Duration = Duration::from_secs(60);
 
