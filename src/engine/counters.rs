@@ -74,7 +74,7 @@ pub struct EngineCounters {
     pub missed: AtomicCounter,
     /// Finished checks that could not be recorded: the batch towards the recorder was full.
     pub unrecorded: AtomicCounter,
-    /// Service actors that panicked and were started again.
+    /// Service actors that panicked or froze, and were started again.
     pub restarts: AtomicCounter,
     /// Times that a service started to flap.
     pub flapping: AtomicCounter,

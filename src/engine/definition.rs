@@ -24,7 +24,7 @@ use crate::probe::spec::CheckSpec;
 pub struct WatchDefinition {
     /// Database key of the service.
     pub key: ServiceKey,
-    /// Id; decides shard and phase.
+    /// Public id of the service, which decides its shard and phase.
     pub id: Id,
     /// Database key of the organisation that owns the service.
     pub organisation: i64,

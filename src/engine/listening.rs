@@ -85,7 +85,7 @@ impl ListeningState {
         }
     }
 
-    /// Returns the absences that still last at `now`.
+    /// Returns the absences that have not ended at `now`.
     fn present(&self, now: i64) -> impl Iterator<Item = AbsenceSpan> + use<> {
         let until_now = |from: i64, is_doubt: bool| AbsenceSpan { from, to: now, is_doubt };
         let stood_still = self.ticked_at.filter(|ticked_at| now - ticked_at > STANDSTILL_MS);
@@ -105,7 +105,7 @@ impl ListeningTracker {
         let now = self.now();
         let mut state = self.write();
         before.iter().for_each(|absence| state.add(now.span(*absence)));
-        // The last absence still lasts.
+        // The last absence has not ended yet.
         let last = state.absences.pop_back();
         state.away_since = Some(last.map_or(now.steady, |last| last.from.min(now.steady)));
     }

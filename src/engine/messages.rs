@@ -15,7 +15,7 @@ pub(super) trait CheckListener: Debug + Send + Sync {
     /// The attempt has ended.
     fn finished(&self, finished: CheckFinished);
 
-    /// The attempt is not over yet.
+    /// The attempt has been running for a long time without an answer.
     fn silent(&self, silent: SilentAttempt);
 }
 
@@ -31,7 +31,7 @@ pub struct CheckFinished {
     pub started: Instant,
     /// The outcome of the attempt.
     pub outcome: CheckOutcome,
-    /// Counts the attempt.
+    /// Ticket that counts the attempt.
     pub ticket: AttemptTicket,
 }
 
@@ -39,7 +39,7 @@ pub struct CheckFinished {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SilentAttempt {
-    /// The attempt that lasts.
+    /// The running attempt.
     pub attempt: CheckAttempt,
     /// The sequence number that the attempt was started with.
     pub sequence: u32,

@@ -33,7 +33,7 @@ impl ServiceActor {
         self.timer = Some(ctx.run_later(wait.max(held), Self::wake_unless_late));
     }
 
-    /// Wakes, but not at once when the process has stood still.
+    /// Wakes the service, or waits first if the process has stood still.
     fn wake_unless_late(&mut self, ctx: &mut Context<Self>) {
         if !self.is_held && self.wait_after_standstill().is_some() {
             self.set_timer(ctx);
