@@ -32,7 +32,7 @@ const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
 pub struct AccountKeys {
     /// The server's own account, which has no users.
     pub system: String,
-    /// Engine nodes, streams and buckets.
+    /// The account of engine nodes, streams and buckets.
     pub engine: String,
     /// The account of locations and enrolments.
     pub locations: String,

@@ -280,7 +280,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     line
 }
 
-/// Converts a subject for the client library.
+/// Converts a subject to the type of the client library.
 #[must_use]
 pub(crate) fn nats(subject: &crate::bus::subjects::BusSubject) -> NatsSubject {
     subject.to_string().into()

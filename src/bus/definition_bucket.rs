@@ -74,7 +74,7 @@ pub struct BucketChange {
     pub definition: Option<BucketDefinition>,
 }
 
-/// A definition in the form of the bucket.
+/// A definition as it is stored in the bucket.
 #[derive(Clone, Debug)]
 pub struct BucketDefinition {
     /// Digest by which changes are noticed.

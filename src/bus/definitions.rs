@@ -55,7 +55,7 @@ pub struct DefinitionChange {
 pub enum DefinitionEvent {
     /// A definition was changed or deleted.
     Change(DefinitionChange),
-    /// A message is missing, or nothing has arrived for too long: request again.
+    /// A message is missing, or nothing has arrived for too long: the definitions must be requested again.
     Lost,
     /// No message is on its way or missing.
     Idle,

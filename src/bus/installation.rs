@@ -21,15 +21,15 @@ use crate::bus::users::{BusUser, TokenIssuer};
 use crate::clock::Timestamp;
 use crate::model::node::NodeName;
 
-/// The choices of the last run.
+/// File with the choices of the last run.
 const CHOICES: &str = "nats-config.toml";
 const CONFIGURATION: &str = "nats-server.conf";
-/// The authority's certificate, which clients pin.
+/// File with the authority's certificate, which clients pin.
 const AUTHORITY: &str = "tls/ca.pem";
 const AUTHORITY_KEY: &str = "keys/authority.key";
-/// The key of the server's certificate.
+/// File with the key of the server's certificate.
 const SERVER_KEY: &str = "tls/server.key";
-/// The key with which engine nodes sign locations.
+/// File with the key with which engine nodes sign locations.
 const LOCATIONS_KEY: &str = "locations.key";
 
 /// The folder with the files of the bus.
@@ -241,7 +241,7 @@ impl BusInstallation {
         Ok(all)
     }
 
-    /// Returns the nodes with credentials in this folder; these must be of this engine account.
+    /// Returns the nodes with credentials in this folder, which must belong to this engine account.
     fn known_nodes(&self, account: &str) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
         let folder = self.folder.join("nodes");
         let mut known = Vec::new();

@@ -35,7 +35,7 @@ pub enum TokenError {
     /// The issuer's key has no seed, or is damaged.
     #[error("the key cannot sign: {0}")]
     Key(String),
-    /// Not the three parts of a token, or not the expected claims.
+    /// The text does not have the three parts of a token, or lacks the expected claims.
     #[error("not a token of a NATS user: {0}")]
     Form(String),
 }
@@ -60,7 +60,7 @@ pub fn sign(claims: &TokenClaims, issuer: &KeyPair) -> Result<String, TokenError
     Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 
-/// The data about its holder in a token of our own.
+/// The holder of one of our own tokens, as named in the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenHolder {
     /// Public key of the holder.

@@ -99,7 +99,7 @@ fn value(payload: &[u8]) -> Option<LeaseValue> {
     std::str::from_utf8(payload).ok()?.parse().ok()
 }
 
-/// Reads leases and ledger.
+/// Reads the leases and the ledger.
 pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;

@@ -49,7 +49,7 @@ impl std::fmt::Debug for ResultConsumer {
 pub struct IncomingBatch {
     /// Sender and partition; `None` = a message of another program.
     pub subject: Option<BusSubject>,
-    /// The batch in the form of the bus.
+    /// The batch as it was sent over the bus.
     pub payload: Bytes,
     /// The time at which the bus received the batch: the same for each delivery.
     pub received_at: Timestamp,

@@ -7,7 +7,7 @@ use crate::id::Id;
 /// A request to check a service. Requests are not answered: a lost one delays a check, but loses no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteCheckRequest {
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
     /// True if the location has to check at once instead of at its scheduled time.
     #[serde(rename = "look_now")]

@@ -18,11 +18,11 @@ use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 /// A service as checked by one location.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationDefinition {
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
     /// Database key of the service, by which results are stored.
     pub key: ServiceKey,
-    /// Name, for the location's log.
+    /// Name of the service, for the location's log.
     pub name: String,
     /// Name of the check type.
     pub check_type: String,
@@ -116,7 +116,7 @@ impl LocationDefinition {
     }
 }
 
-/// A definition in the form of the bus.
+/// A sealed definition as it is sent over the bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedDefinition {
     /// Public key of the sender.

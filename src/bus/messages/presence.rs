@@ -28,7 +28,7 @@ pub struct LocationPresence {
     pub waiting: u64,
     /// Bytes of results on the location's disk that the engine has not taken yet.
     pub spool_bytes: u64,
-    /// Results that were given up because the spool was full, since the process started.
+    /// Results that were dropped because the spool was full, since the process started.
     pub shed: u64,
     /// True if no reference target of the location answers, or no check can be made. Missing in older versions.
     #[serde(default)]

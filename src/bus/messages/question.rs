@@ -12,7 +12,7 @@ use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
 use crate::service_router::peers::{PeerReply, PeerRequest, ServiceRevision};
 
-/// A request in the form of the bus.
+/// A request between engine nodes, as it is sent over the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionText {
@@ -37,7 +37,7 @@ pub enum QuestionText {
     Stored(AfterText),
 }
 
-/// A service.
+/// A service as it is named on the bus; the revision is only sent with changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceText {
     id: Id,
@@ -46,7 +46,7 @@ pub struct ServiceText {
     revision: Option<i64>,
 }
 
-/// An answer in the form of the bus.
+/// An answer between engine nodes, as it is sent over the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerText {
@@ -75,11 +75,11 @@ pub enum AnswerText {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotText {
     verdict: String,
-    /// Missing in older versions.
+    /// True while the service is flapping. Missing in older versions.
     #[serde(default)]
     is_flapping: bool,
     last_check_at_ms: Option<i64>,
-    /// Missing in older versions.
+    /// The same as `sure_since` of the snapshot. Missing in older versions.
     #[serde(default)]
     sure_since_ms: Option<i64>,
     measured_until_ms: Option<i64>,
