@@ -1,5 +1,5 @@
-//! Admission of a location's results: only of services that are assigned to the location, in their current
-//! version, with plausible times, and no more than the location can have measured.
+//! Admission of a location's results: only of services that are or were assigned to the location, in the
+//! assigned version, with plausible times, and no more than the location can have measured.
 //!
 //! The functions are pure: they take a batch, the assignments and the times, and return results. A result that
 //! was measured in an earlier version, while that version was in effect, belongs to the history: it is stored,

@@ -20,7 +20,7 @@ const VERSIONS: usize = 8;
 pub struct RemoteAssignment {
     /// Id of the service.
     pub id: Id,
-    /// The current version.
+    /// The assigned version of target and configuration.
     pub version: u64,
     /// The role of the location's votes.
     pub role: ProbeRole,

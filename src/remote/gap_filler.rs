@@ -19,7 +19,7 @@ use crate::record::gap_filling::{self, LateResults};
 use crate::remote::assignments::AssignmentRegistry;
 use crate::store::history::History;
 
-/// A result that is stored later than this after its time is late, in milliseconds.
+/// A result is late if it is stored more than this many milliseconds after it was measured.
 const LATE_MS: i64 = 10_000;
 /// The poll interval.
 const EVERY: Duration = Duration::from_secs(1);
