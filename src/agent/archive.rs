@@ -18,10 +18,10 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
 
-/// The file in the data folder.
+/// Name of the file within the data folder.
 const FILE: &str = "definitions.jsonl";
 
-/// The file, with one writer at a time. Cheap to clone.
+/// The file of definitions, with one writer at a time. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct DefinitionArchive {
     file: Arc<Path>,

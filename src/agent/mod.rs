@@ -153,7 +153,8 @@ impl Agent {
         Ok(Self { engine, recorder, recorder_thread, tasks, archive, catalogue })
     }
 
-    /// Stops in order: no new checks, then all results are with the engine or on the disk.
+    /// Stops in order: first the checks, then the recorder, once all results are with the engine or on the
+    /// disk.
     ///
     /// # Errors
     ///
