@@ -40,7 +40,7 @@ const BEGIN_WITHIN: Duration = Duration::from_secs(45);
 const ISOLATION_ENDS: Duration = Duration::from_secs(60);
 /// The poll interval of the database while the bus is unavailable.
 const GO_ON_EVERY: Duration = Duration::from_secs(5);
-/// Maximum number of attempts to leave, each after another node was faster.
+/// Maximum number of attempts to leave; an attempt fails if another node changes the ledger at the same time.
 const ATTEMPTS: u32 = 20;
 
 /// The dependencies of a keeper.
