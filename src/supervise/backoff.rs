@@ -20,7 +20,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the wait after a death now: from 100 to 113 ms for the first one.
+    /// Returns the wait after a death at this moment: from 100 to 113 ms for the first death.
     pub fn next_wait(&mut self) -> Duration {
         let mut byte = [0];
         // Without randomness all waits are equally long.

@@ -155,8 +155,9 @@ impl Supervisor {
         }
     }
 
-    /// Starts one life of an actor that is restarted by its owner, as services are by the fleet: `ended` is called when it is
-    /// over. `make` gets the address to share: a clone of its own would cost two allocations.
+    /// Starts one life of an actor that is restarted by its owner, such as a service by the fleet. `ended` is
+    /// called when the life is over. `make` gets the address to share: a clone of its own would cost two
+    /// allocations.
     pub fn launch<A: SupervisedActor + Send>(
         &self,
         placement: &ActorPlacement,
