@@ -53,8 +53,8 @@ const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4, AddressClass::Never),
 ];
 
-/// IPv6 networks that are never connected to, as shown to users. Apart from the loopback, addresses outside of
-/// 2000::/3 and fc00::/7 are never connected to either.
+/// IPv6 networks that are never connected to, as shown to users. Apart from the loopback and embedded IPv4
+/// addresses, nothing outside of 2000::/3 and fc00::/7 is connected to either.
 const NEVER_V6: [&str; 5] = ["2001:2::/48", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20"];
 
 /// The networks of a class, as shown to users: IPv4 in the order of the search, then IPv6, then single

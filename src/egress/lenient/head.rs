@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The longest header name that the HTTP library accepts; longer ones are dropped like other invalid lines.
 const NAME_MAX_BYTES: usize = u16::MAX as usize;
 
-/// The state of the received data as a head.
+/// The result of looking for a head in the received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeadForm {
     /// More data are needed.
