@@ -3,7 +3,7 @@
 //! A single node owns everything, always. Among several nodes the leases decide, and a partition passes three
 //! states: it is *held* as long as this node may write its results, *watched* while its services are checked or
 //! about to be, and *ready* once all of them are checked. The database decides in the end: it refuses the
-//! writes of a node that wrongly believes to hold a partition.
+//! writes of a node that wrongly believes that it holds a partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -134,7 +134,7 @@ impl Ownership {
         self.read(|owned| owned.cut_off.clone()).unwrap_or_default()
     }
 
-    /// Subscribes to changes of the ready partitions. For a single node no change ever comes.
+    /// Subscribes to changes of the ready partitions. On a single node they never change.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<PartitionSet> {
         match &self.0 {
