@@ -1,8 +1,9 @@
 //! The service router: applies a stored service to the engine, on the node that owns it.
 //!
-//! The only place that reads the data of a definition besides the row of the service, so that every caller (the API, the
-//! timetable, a restart, the comparison with the store) applies the same definition. A change of a service is committed
-//! before. Later failures are logged, and corrected by the next comparison.
+//! This is the only place that reads the data that a definition needs in addition to the row of the service, so
+//! every caller (the API, the timetable, a restart, the comparison with the store) applies the same definition.
+//! A change of a service is committed before it is applied. Later failures are logged, and corrected by the
+//! next comparison.
 //!
 //! A service that another node watches is applied and queried there: see [`peers`] and [`ownership`].
 
@@ -61,7 +62,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub struct ServiceRouter {
     /// The databases of services and their heartbeats.
     pub databases: Databases,
-    /// The engine that watches those of this node.
+    /// The engine that watches the services of this node.
     pub engine: Engine,
     /// Compiles definitions for the engine.
     pub compiler: DefinitionCompiler,
@@ -71,9 +72,9 @@ pub struct ServiceRouter {
     pub host_changes: HostChanges,
     /// The partitions of this node.
     pub ownership: Ownership,
-    /// The connection to other nodes; `None` = there are none.
+    /// The connection to other nodes; `None` on a single node.
     pub peers: Option<Arc<dyn PeerNodes>>,
-    /// Counts requests for all nodes; `None` = each node counts its own.
+    /// Counts the requests of tokens for all nodes; `None` if each node counts its own.
     pub counts: Option<Arc<dyn RequestCounter>>,
     /// The results that this node has stored recently, for other nodes.
     pub stored: Arc<RecentResults>,
@@ -127,7 +128,7 @@ impl ServiceRouter {
         self.notify_owners(&remote.iter().map(changed).collect::<Vec<_>>()).await;
     }
 
-    /// Removes a deleted service from the engine; `revision` is its last one.
+    /// Removes a deleted service from the engine; `revision` is the last revision of the service.
     pub async fn retire(&self, service: ServiceAddress, revision: i64) {
         if !self.ownership.is_ready(service.key) {
             return self.notify_owners(&[ServiceRevision { service, revision }]).await;
@@ -149,7 +150,7 @@ impl ServiceRouter {
         }
     }
 
-    /// Returns a present snapshot of each of these services, in their order, from the nodes that watch them.
+    /// Returns a current snapshot of each of these services, in their order, from the nodes that watch them.
     ///
     /// # Errors
     /// [`OwnersUnavailable`] when an owner does not answer in time.
@@ -178,7 +179,7 @@ impl ServiceRouter {
         }
     }
 
-    /// Returns true if this node watches all of these.
+    /// Returns true if this node watches all of these services.
     fn has_all(&self, services: &[ServiceAddress]) -> bool {
         let asked: PartitionSet = services.iter().map(|service| Partition::of(service.key)).collect();
         asked.without(self.ownership.ready()).is_empty()
@@ -203,7 +204,7 @@ impl ServiceRouter {
         found
     }
 
-    /// Carries out a request to this node, if all its services are this node's.
+    /// Carries out a request to this node. The answer is `NotMine` if another node watches one of the services.
     pub async fn answer(&self, question: PeerRequest) -> PeerReply {
         let answer = match question {
             PeerRequest::Changed(changed) => {
@@ -308,7 +309,8 @@ impl ServiceRouter {
 
 /// Requests to the owners of services.
 impl ServiceRouter {
-    /// Asks the owners of these services, each for its own; returns the answers with the indices of their services.
+    /// Asks the owners of these services, each about its own services; returns the answers with the indices of
+    /// their services.
     async fn ask_owners<T: Clone>(
         &self,
         services: &[T],
@@ -340,7 +342,8 @@ impl ServiceRouter {
         }
     }
 
-    /// Counts a request of a token where that is counted for all nodes; `None` = on this node, or no node can be reached.
+    /// Counts a request of a token at the node that counts it for all. `None` if that is this node, or it does
+    /// not answer.
     pub async fn count_at_peer(&self, token: i64) -> Option<RateLimitDecision> {
         let (owner, peers) = (self.remote_owner(token)?, self.peers.as_ref()?);
         match timeout(COUNT_TAKES, peers.ask(owner, PeerRequest::Count(token))).await {
@@ -366,7 +369,7 @@ impl ServiceRouter {
         }
     }
 
-    /// Returns the other node that owns the service; `None` = this node, or none.
+    /// Returns the other node that owns the service; `None` if this node owns it, or no node does.
     fn remote_owner(&self, service: ServiceKey) -> Option<NodeName> {
         if self.ownership.watches(service) {
             return None;

@@ -1,4 +1,4 @@
-//! The definitions of this location on its disk: it continues with them when it starts without a connection.
+//! The definitions of this location on its disk, with which it continues when it starts without a connection.
 //!
 //! The definitions stay sealed. The file is replaced as a whole; an unreadable entry is skipped, and sent again by the engine.
 
@@ -18,10 +18,10 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::ServiceKey;
 
-/// The file in the data folder.
+/// Name of the file within the data folder.
 const FILE: &str = "definitions.jsonl";
 
-/// The file, with one writer at a time. Cheap to clone.
+/// The file of definitions, with one writer at a time. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct DefinitionArchive {
     file: Arc<Path>,
@@ -30,7 +30,8 @@ pub(super) struct DefinitionArchive {
 
 /// The shortest time between two writes.
 const EVERY: Duration = Duration::from_secs(1);
-/// For this number of services the time between two writes grows by a millisecond: each write contains all of them.
+/// The time between two writes grows by a millisecond for every ten services, because each write contains all
+/// of them.
 const SERVICES_PER_MS: usize = 10;
 
 /// Writes the definitions whenever they have changed, until the future is dropped.
@@ -52,7 +53,7 @@ struct ArchivedDefinition {
     service: Id,
     key: ServiceKey,
     revision: u64,
-    /// Time in milliseconds, and the version since then.
+    /// Times in milliseconds, each with the version since then.
     versions: Vec<(i64, u64)>,
     sealed: String,
 }

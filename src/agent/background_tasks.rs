@@ -1,4 +1,4 @@
-//! A location receives requests, reports its state, and renews its token.
+//! Background tasks of a location: it receives requests, reports its state, and renews its token.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ const RENEWAL_EVERY: Duration = Duration::from_secs(600);
 /// A token is renewed when it is older than this, in milliseconds.
 const RENEWED_AT_MS: i64 = 86_400_000;
 
-/// Carries out the engine's requests beside the schedule.
+/// Carries out the engine's requests for checks outside the schedule.
 #[derive(Clone, Debug)]
 pub(super) struct CheckRequestListener {
     pub(super) connection: BusConnection,
@@ -87,7 +87,7 @@ impl PresenceReporter {
         }
     }
 
-    /// Collects the report; `None` = the engine has stopped.
+    /// Collects the report; `None` if the engine has stopped.
     async fn read_presence(&self) -> Option<LocationPresence> {
         let lateness = self.engine.lateness().await.ok()?;
         let services = self.engine.watched().await.ok()?.len() as u64;

@@ -25,7 +25,7 @@ pub(super) struct CheckedVersion {
 pub(super) struct CheckedService {
     pub(super) id: Id,
     pub(super) key: ServiceKey,
-    /// Position of its definition on the bus, which only grows.
+    /// Position of the service's definition on the bus, which only grows.
     pub(super) revision: u64,
     /// The sealed definition, as received.
     pub(super) sealed: Bytes,
@@ -41,11 +41,11 @@ pub(super) struct ServiceCatalogue(RwLock<CatalogueState>);
 struct CatalogueState {
     services: HashMap<Id, CheckedService>,
     ids: HashMap<ServiceKey, Id>,
-    /// Services that are no longer checked: earlier results may still wait.
+    /// Services that are no longer checked, but whose earlier results may still wait to be sent.
     gone: HashMap<Id, CheckedService>,
-    /// True once all definitions of the engine are in it.
+    /// True once all definitions of the engine have been received.
     is_complete: bool,
-    /// True if it has changed since it was written to the disk.
+    /// True if the catalogue has changed since it was written to the disk.
     is_changed: bool,
 }
 
@@ -79,7 +79,7 @@ impl ServiceCatalogue {
         Some(gone)
     }
 
-    /// The service, if it is checked.
+    /// Returns the service, if it is checked.
     pub(super) fn get(&self, id: Id) -> Option<CheckedService> {
         self.read().services.get(&id).cloned()
     }
@@ -95,12 +95,13 @@ impl ServiceCatalogue {
         std::mem::take(&mut inner.is_changed).then(|| inner.services.values().cloned().collect())
     }
 
-    /// Marks it as changed, because a write has failed.
+    /// Marks the catalogue as changed, because a write has failed.
     pub(super) fn mark_changed(&self) {
         self.write().is_changed = true;
     }
 
-    /// Returns the service of a result, and the version it was measured in; `None` = this process has never checked it.
+    /// Returns the service of a result, and the version it was measured in; `None` if this process has never
+    /// checked the service.
     pub(super) fn version_of(&self, record: &CheckRecord) -> Option<(Id, u64)> {
         let inner = self.read();
         let id = inner.ids.get(&record.service)?;
@@ -110,7 +111,7 @@ impl ServiceCatalogue {
         Some((entry.id, version))
     }
 
-    /// Notes that all definitions of the engine are in it.
+    /// Records that all definitions of the engine have been received.
     pub(super) fn complete(&self) {
         self.write().is_complete = true;
     }

@@ -1,4 +1,4 @@
-//! A location follows its definitions: received services are checked from then on, deleted ones are not.
+//! A location follows its definitions: received services are checked from then on, deleted ones no longer.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::location::LocationCode;
 
-/// Number of heartbeats of an idle delivery after which it counts as complete.
+/// Number of heartbeats of an idle delivery after which the delivery counts as complete.
 const IDLE_HEARTBEATS: u32 = 2;
 /// The wait before the engine is asked again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub(super) struct DefinitionFollower {
     pub(super) code: LocationCode,
     pub(super) key: SealingKey,
     pub(super) engine: Engine,
-    /// The registry with the one location.
+    /// The registry, which has this location only.
     pub(super) roster: Arc<LocationRegistry>,
     pub(super) catalogue: Arc<ServiceCatalogue>,
     pub(super) archive: DefinitionArchive,
@@ -58,7 +58,7 @@ impl DefinitionFollower {
         }
     }
 
-    /// Follows for ever, until the future is dropped.
+    /// Follows until the future is dropped.
     pub(super) async fn run(self) {
         loop {
             match DefinitionSubscription::listen(&self.connection, &self.code).await {
@@ -104,7 +104,8 @@ impl DefinitionFollower {
         }
     }
 
-    /// Ends an idle pass: a definition that changed in transit may have made the number of pending ones wrong.
+    /// Counts a heartbeat, and ends the transmission after several without a definition: if a definition
+    /// changed in transit, the number of pending definitions may have been wrong.
     async fn note_idle(&self, pass: &mut DefinitionResync) {
         pass.idle += 1;
         if !pass.is_over && pass.named > 0 && pass.idle >= IDLE_HEARTBEATS {
@@ -129,7 +130,7 @@ impl DefinitionFollower {
         }
     }
 
-    /// Ends a complete pass: services that were not named are no longer checked.
+    /// Ends a complete transmission: services that it did not contain are no longer checked.
     async fn end_pass(&self, pass: &mut DefinitionResync) {
         for gone in pass.old.drain() {
             self.forget(gone).await;
@@ -201,8 +202,8 @@ impl DefinitionFollower {
             organisation: 0,
             name: given.name.into(),
             check_type,
-            // It grows with every change, unlike the revision of the stored service, or that of a bucket that was
-            // created again.
+            // This number grows with every change, unlike the revision of the stored service, or that of a
+            // bucket that was created again.
             revision: self.applied.fetch_add(1, Ordering::Relaxed) + 1,
             task: Some(compile_checks(check_type, planned).ok()?),
             heartbeat: None,
@@ -215,7 +216,7 @@ impl DefinitionFollower {
 
 /// A complete transmission of all definitions.
 struct DefinitionResync {
-    /// Services checked before that have not been named yet.
+    /// Services that were checked before, and that this transmission has not contained yet.
     old: HashSet<Id>,
     /// Number of received definitions.
     named: u64,

@@ -1,6 +1,7 @@
 //! The identity of this location: a machine becomes a location by an enrolment, with keys that it creates and keeps secret.
 //!
-//! The keys are on the disk before the request is sent, so that a machine without an answer repeats it with the same keys.
+//! The keys are on the disk before the request is sent, so that a machine without an answer repeats the request
+//! with the same keys.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,7 +22,7 @@ use crate::bus::users::enrolment_of;
 use crate::config::limits::BusLimits;
 use crate::model::location::LocationCode;
 
-/// The folder of these files in the data folder.
+/// The folder within the data folder that has these files.
 const FOLDER: &str = "location";
 /// The public data: code, name, servers.
 const FILE: &str = "location.toml";
@@ -40,7 +41,7 @@ pub struct LocationIdentity {
     pub name: String,
     /// The NATS servers.
     pub servers: BusServers,
-    /// The key that opens its definitions.
+    /// The key that opens the location's definitions.
     pub sealing: SealingKey,
     folder: PathBuf,
     user_seed: SecretString,
@@ -56,7 +57,7 @@ struct StoredIdentity {
 }
 
 impl LocationIdentity {
-    /// Loads the identity of this machine; `None` = it has none yet.
+    /// Loads the identity of this machine; `None` if it is not a location yet.
     ///
     /// # Errors
     ///

@@ -1,13 +1,14 @@
 //! This process as a remote location (`watchkeeper probe`): it receives definitions, and sends results.
 //!
-//! - [`identity`]: its identity from the enrolment, with its keys.
-//! - `catalogue`: its services with their versions over time; `definition_follower` updates it, `archive` stores it on
-//!   disk.
+//! - [`identity`]: the location's identity from the enrolment, with its keys.
+//! - `catalogue`: the location's services with their versions over time; `definition_follower` updates it,
+//!   `archive` stores it on disk.
 //! - `result_sender`: sends results to the engine; the recorder keeps them until they are delivered.
-//! - `background_tasks`: receive requests for checks, report its state, and renew its token.
+//! - `background_tasks`: receive requests for checks, report the location's state, and renew its token.
 //!
-//! It is an engine of its own with one location: schedule, retries and lateness are those of every engine, and continue
-//! without a connection. It judges nothing: the status of a service is decided by an engine node from all locations.
+//! A location runs an engine of its own: schedule, retries and lateness are those of every engine, and continue
+//! without a connection. It judges nothing: the status of a service is decided by an engine node from all
+//! locations.
 
 mod archive;
 mod background_tasks;
@@ -74,7 +75,7 @@ pub struct AgentParts<'a> {
     pub config: &'a Config,
     /// Source of the wall time.
     pub clock: Clock,
-    /// The supervisor of its actors.
+    /// The supervisor of the location's actors.
     pub supervisor: &'a Supervisor,
     /// Keys and token of the location.
     pub identity: LocationIdentity,
@@ -83,7 +84,7 @@ pub struct AgentParts<'a> {
 }
 
 impl Agent {
-    /// Starts to check the stored definitions, and to follow changes.
+    /// Starts checking the stored services, and following changes of their definitions.
     ///
     /// # Errors
     ///
@@ -152,14 +153,15 @@ impl Agent {
         Ok(Self { engine, recorder, recorder_thread, tasks, archive, catalogue })
     }
 
-    /// Stops in order: no new checks, then all results are with the engine or on the disk.
+    /// Stops in order: first the checks, then the recorder, once all results are with the engine or on the
+    /// disk.
     ///
     /// # Errors
     ///
     /// When the stop takes longer than the limit.
     pub async fn stop(self) -> anyhow::Result<()> {
         let stopping = async {
-            // Results are still sent: the recorder does that itself.
+            // The recorder still sends results by itself.
             self.tasks.iter().for_each(JoinHandle::abort);
             self.engine.stop().await;
             self.recorder.send(StopActor).await.context("the recorder had stopped before")?;

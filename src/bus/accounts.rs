@@ -1,4 +1,4 @@
-//! The accounts of the NATS server: the engine's, that of the locations, and the server's own.
+//! The accounts of the NATS server: one of the engine, one of the locations, and the server's own.
 //!
 //! NATS checks the subjects that a user publishes to, but not the reply subject: JetStream sends its acknowledgement
 //! wherever the sender says. Within one account a location could overwrite a lease in this way. Locations therefore use an
@@ -21,8 +21,8 @@ pub const FEEDS: [&str; 2] = ["wk.look.*", "wk.delivery.*"];
 
 /// Maximum number of streams and buckets of the engine's account, with room for later versions.
 const STREAMS: u32 = 16;
-/// Maximum number of connections of locations and enrolments. The rest of the server's connections is for engine nodes, so
-/// that locations cannot lock them out.
+/// Maximum number of connections of locations and enrolments. The server's other connections are reserved for
+/// engine nodes, so that locations cannot lock them out.
 pub const LOCATION_CONNECTIONS: u32 = CONNECTIONS - 512;
 /// Memory for the consumers of watchers, in bytes; everything else is on disk.
 const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
@@ -32,7 +32,7 @@ const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
 pub struct AccountKeys {
     /// The server's own account, which has no users.
     pub system: String,
-    /// Engine nodes, streams and buckets.
+    /// The account of engine nodes, streams and buckets.
     pub engine: String,
     /// The account of locations and enrolments.
     pub locations: String,

@@ -41,13 +41,13 @@ impl CertificateAuthority {
         Ok(Self(CertifiedIssuer::self_signed(params, KeyPair::from_pem(pem)?)?))
     }
 
-    /// Returns its certificate (PEM), which clients pin.
+    /// Returns the authority's certificate (PEM), which clients pin.
     #[must_use]
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// Returns true if the certificate (PEM) has this authority's key, whatever its date.
+    /// Returns true if the certificate (PEM) has this authority's key; its dates do not matter.
     #[must_use]
     pub fn is_in(&self, pem: &str) -> bool {
         public_key(pem).is_some_and(|key| public_key(&self.pem()) == Some(key))
@@ -80,7 +80,7 @@ pub fn new_key() -> Result<String, CertificateProblem> {
     Ok(KeyPair::generate()?.serialize_pem())
 }
 
-/// Returns the public key in a certificate (PEM); `None` = it is no certificate.
+/// Returns the public key in a certificate (PEM); `None` if the text is not a certificate.
 fn public_key(pem: &str) -> Option<Vec<u8>> {
     let (_, pem) = parse_x509_pem(pem.as_bytes()).ok()?;
     let certificate = pem.parse_x509().ok()?;

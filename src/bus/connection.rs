@@ -1,7 +1,7 @@
 //! A connection to the bus: encrypted, to a pinned authority, with an inbox of its own; it reconnects by itself.
 //!
-//! Credentials can be replaced while it lives ([`BusConnection::use_credentials`]): the next connection uses the new ones. The
-//! state of the connection is counted in [`ConnectionState`].
+//! Credentials can be replaced while a connection is open ([`BusConnection::use_credentials`]): the next
+//! connection uses the new ones. The state of the connection is counted in [`ConnectionState`].
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +26,8 @@ const LONGEST_WAIT_MS: u64 = 2_000;
 pub struct BusServers {
     /// Addresses, separated by commas: `tls://host:port`.
     pub url: String,
-    /// Authorities (PEM), one of which must have signed the server's certificate; `None` = the system's.
+    /// Authorities (PEM), one of which must have signed the server's certificate; `None` for the system's
+    /// authorities.
     pub ca_file: Option<PathBuf>,
 }
 
@@ -40,7 +41,7 @@ pub struct ConnectProblem {
     pub problem: String,
 }
 
-/// What to do when the first attempt fails.
+/// The reaction to a failed first attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnFirstFailure {
     Fail,
@@ -67,7 +68,7 @@ pub struct BusConnection {
 }
 
 impl BusConnection {
-    /// Connects, and fails when the first attempt does. A connection that is lost later is retried for ever.
+    /// Connects, and fails when the first attempt does. A connection that is lost later is retried forever.
     ///
     /// # Errors
     /// When no server answers, its certificate is not signed by the authority, or the credentials are refused.
@@ -79,7 +80,8 @@ impl BusConnection {
         Self::connect(servers, credentials, limits, OnFirstFailure::Fail).await
     }
 
-    /// Connects in the background: a failed first attempt is retried for ever, and the caller can do other work meanwhile.
+    /// Connects in the background: a failed first attempt is retried forever, and the caller can do other work
+    /// meanwhile.
     ///
     /// # Errors
     /// When the addresses cannot be parsed.
@@ -117,7 +119,7 @@ impl BusConnection {
         Ok(Self { client, jetstream, credentials, state })
     }
 
-    /// The name of the user that is connected: `node.a`.
+    /// The name of the connected user, such as `node.a`.
     #[must_use]
     pub fn user(&self) -> String {
         self.credentials.lock().unwrap_or_else(PoisonError::into_inner).holder().name.clone()
@@ -141,8 +143,8 @@ impl BusConnection {
         &self.state
     }
 
-    /// Uses these credentials for the next connection. The present one lives until the server ends it, which happens when
-    /// the old credentials expire.
+    /// Uses these credentials for the next connection. The current connection lives until the server ends it,
+    /// which happens when the old credentials expire.
     pub fn use_credentials(&self, credentials: BusCredentials) {
         *self.credentials.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(credentials);
     }
@@ -155,7 +157,7 @@ impl ConnectionState {
         self.connected.load(Ordering::Relaxed)
     }
 
-    /// Number of connections since the start; more than one = it reconnected.
+    /// Number of connections since the start; more than one means that a lost connection was replaced.
     #[must_use]
     pub fn connections(&self) -> u64 {
         self.connections.load(Ordering::Relaxed)
@@ -167,7 +169,7 @@ impl ConnectionState {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// The newest problem reported by the server or the client.
+    /// The newest problem reported by the server or the client; `None` if there was no problem.
     #[must_use]
     pub fn last_problem(&self) -> Option<String> {
         self.last_problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -278,7 +280,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     line
 }
 
-/// Converts a subject for the client library.
+/// Converts a subject to the type of the client library.
 #[must_use]
 pub(crate) fn nats(subject: &crate::bus::subjects::BusSubject) -> NatsSubject {
     subject.to_string().into()

@@ -1,6 +1,7 @@
 //! Credentials: a user's token and the key that proves it, in the file format of NATS' own tools (`.creds`).
 //!
-//! The holder of this text is that user until the token expires. It is never shown or logged.
+//! Anyone who has the text of the credentials can act as the user until the token expires. The text is never
+//! shown or logged.
 
 use std::fmt;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub enum CredentialsError {
     /// The token cannot be read.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The seed is not a user's, or not that of the token's key.
+    /// The seed is not of a user's key, or not of the key that the token was issued for.
     #[error("the key in the credentials does not match their token")]
     ForeignKey,
 }

@@ -1,8 +1,9 @@
 //! The bucket of definitions, as engine nodes write it: its entries, and changes to them.
 //!
-//! A definition is sealed again each time it is written, so its header contains a digest of the content: equal exactly if
-//! location and content are equal. A node without its memory reads the headers only. A change names the revision that it
-//! replaces and is refused if the entry has another one: a delayed write of a disconnected node cannot overwrite newer ones.
+//! A definition is sealed again each time it is written, so its header contains a digest of the content: equal
+//! exactly if location and content are equal. A node that starts without knowledge of the bucket reads the
+//! headers only. A change names the revision that it replaces and is refused if the entry has another one: a
+//! delayed write of a disconnected node cannot overwrite newer ones.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -32,11 +33,12 @@ const TTL: &str = "Nats-TTL";
 /// Lifetime of the mark of a deleted entry: a location that was disconnected for longer receives everything, and removes
 /// the definitions that it does not receive.
 const FORGOTTEN_AFTER: &str = "1h";
-/// The same lifetime with a margin.
+/// Time after which the mark of a deleted entry has certainly expired: its lifetime, with a margin.
 pub const FORGOTTEN: Duration = Duration::from_secs(3_700);
 /// The bucket counts as silent after this time without its next message.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Maximum size of headers besides a definition in bytes: they count towards the stream's message limit.
+/// Maximum size in bytes of the headers that accompany a definition; they count towards the stream's message
+/// limit.
 pub const HEADER_BYTES: usize = 512;
 /// Maximum number of concurrent writes.
 const AT_ONCE: usize = 256;
@@ -44,7 +46,7 @@ const AT_ONCE: usize = 256;
 /// The key of a definition in the bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DefinitionKey {
-    /// The location that receives it.
+    /// The location that receives the definition.
     pub location: LocationCode,
     /// Partition of the service.
     pub partition: Partition,
@@ -57,7 +59,7 @@ pub struct DefinitionKey {
 pub struct BucketEntry {
     /// Position in the bucket, which only grows.
     pub revision: u64,
-    /// Digest of the content; `None` = it was deleted.
+    /// Digest of the content; `None` if the entry was deleted.
     pub digest: Option<String>,
 }
 
@@ -66,13 +68,13 @@ pub struct BucketEntry {
 pub struct BucketChange {
     /// The key that is changed.
     pub definition_key: DefinitionKey,
-    /// The present entry; `None` = nothing.
+    /// The entry that is replaced; `None` if the bucket has none.
     pub replaces: Option<BucketEntry>,
-    /// The new definition; `None` = it is deleted.
+    /// The new definition; `None` to delete the entry.
     pub definition: Option<BucketDefinition>,
 }
 
-/// A definition in the form of the bucket.
+/// A definition as it is stored in the bucket.
 #[derive(Clone, Debug)]
 pub struct BucketDefinition {
     /// Digest by which changes are noticed.
@@ -126,8 +128,8 @@ pub async fn entries(
 ///
 /// # Errors
 ///
-/// When JetStream does not acknowledge a change, or a key has another entry by now. Some changes have been made then,
-/// and the later ones of the list were not tried.
+/// When JetStream does not acknowledge a change, or a key has another entry by now. Some changes may have been
+/// made; later ones of the list were not tried.
 pub async fn change(
     engine: &BusConnection,
     mut changes: Vec<BucketChange>,
@@ -135,7 +137,7 @@ pub async fn change(
     let mut written = Vec::with_capacity(changes.len());
     while !changes.is_empty() {
         let next = changes.drain(..changes.len().min(AT_ONCE));
-        // Wait for all of them: a refused one says nothing about the others.
+        // Wait for all writes: a refused one says nothing about the others.
         let done = join_all(next.map(|change| write(engine, change))).await;
         for entry in done {
             written.push(entry?);

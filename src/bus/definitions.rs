@@ -44,7 +44,7 @@ pub struct DefinitionChange {
     pub service: Id,
     /// Version: position in the bucket, which only grows.
     pub revision: u64,
-    /// The stored definition; `None` = it was deleted.
+    /// The stored definition; `None` if it was deleted.
     pub definition: Option<Bytes>,
     /// Number of further changes on the way; 0 = this location has everything.
     pub pending: u64,
@@ -55,11 +55,11 @@ pub struct DefinitionChange {
 pub enum DefinitionEvent {
     /// A definition was changed or deleted.
     Change(DefinitionChange),
-    /// A message is missing, or nothing has arrived for too long: request again.
+    /// A message is missing, or nothing has arrived for too long: the definitions must be requested again.
     Lost,
     /// No message is on its way or missing.
     Idle,
-    /// A message of another sender that is no definition; counted by the caller.
+    /// A message from another sender that is not a definition; counted by the caller.
     Foreign,
 }
 
@@ -73,7 +73,7 @@ pub async fn requests(engine: &BusConnection) -> Result<Subscriber, String> {
 ///
 /// # Errors
 ///
-/// When it is not a request of a location, or JetStream fails.
+/// When the message is not a request of a location, or JetStream fails.
 pub async fn answer(engine: &BusConnection, request: &Message) -> Result<(), String> {
     let Ok(BusSubject::Follow(location)) = request.subject.parse() else {
         return Err(format!("{} is not a request for definitions", request.subject));
@@ -112,7 +112,7 @@ pub struct DefinitionSubscription {
     connection: BusConnection,
     location: LocationCode,
     messages: Subscriber,
-    /// Number of the last message in this delivery; `None` = none has arrived.
+    /// Number of the last message in this delivery; `None` if no message has arrived.
     number: Option<u64>,
 }
 
@@ -170,8 +170,8 @@ impl DefinitionSubscription {
         }
     }
 
-    /// Compares with the number in a heartbeat. A lost first message is missing as well; a late heartbeat of the previous
-    /// delivery costs one more request.
+    /// Returns true if the number in a heartbeat shows that a message was missed. A lost first message counts
+    /// too. A late heartbeat of the previous delivery only costs one more request.
     fn has_missed(&self, heartbeat: &Message) -> bool {
         let last_delivered = heartbeat.headers.as_ref().and_then(|headers| headers.get(LAST_DELIVERED));
         let last_delivered: Option<u64> = last_delivered.and_then(|number| number.as_str().parse().ok());
@@ -179,7 +179,8 @@ impl DefinitionSubscription {
     }
 }
 
-/// Returns the number of a message in its delivery, and its change; `None` = it is no definition of this location.
+/// Returns the number of a message in its delivery, and its change; `None` if it is not a definition of this
+/// location.
 fn read(message: &JetStreamMessage, location: &LocationCode) -> Option<(u64, DefinitionChange)> {
     let info = message.info().ok()?;
     let subject: BusSubject = message.subject.as_str().parse().ok()?;

@@ -21,15 +21,15 @@ use crate::bus::users::{BusUser, TokenIssuer};
 use crate::clock::Timestamp;
 use crate::model::node::NodeName;
 
-/// The choices of the last run.
+/// File with the choices of the last run.
 const CHOICES: &str = "nats-config.toml";
 const CONFIGURATION: &str = "nats-server.conf";
-/// The authority's certificate, which clients pin.
+/// File with the authority's certificate, which clients pin.
 const AUTHORITY: &str = "tls/ca.pem";
 const AUTHORITY_KEY: &str = "keys/authority.key";
-/// The key of the server's certificate.
+/// File with the key of the server's certificate.
 const SERVER_KEY: &str = "tls/server.key";
-/// The key with which engine nodes sign locations.
+/// File with the key with which engine nodes sign locations.
 const LOCATIONS_KEY: &str = "locations.key";
 
 /// The folder with the files of the bus.
@@ -78,7 +78,7 @@ pub enum InstallationProblem {
     Certificate(#[from] CertificateProblem),
 }
 
-/// The keys that only this folder holds.
+/// The keys that are stored in this folder only.
 struct InstallationKeys {
     operator: KeyPair,
     system: KeyPair,
@@ -151,7 +151,7 @@ impl BusInstallation {
         })
     }
 
-    /// Expects every key that an earlier run created.
+    /// Fails if a key that an earlier run created is missing.
     fn require_stored_keys(&self, choices: &ServerChoices) -> Result<(), InstallationProblem> {
         let Some(before) = self.choices()? else { return Ok(()) };
         let mut expected_keys =
@@ -180,7 +180,8 @@ impl BusInstallation {
         key.ok_or_else(|| content_problem(&file, "the file contains no key of the expected kind"))
     }
 
-    /// Returns the public key that signs users of the locations' account; its file is created when it is missing.
+    /// Returns the public key that signs users of the locations' account. The key's file is created when it is
+    /// missing.
     fn location_signer(&self, account: &str) -> Result<String, InstallationProblem> {
         let file = self.folder.join(LOCATIONS_KEY);
         read_or_make(&file, || Ok(TokenIssuer::new(account.to_owned(), KeyPair::new_account()).to_text()?))?;
@@ -205,7 +206,7 @@ impl BusInstallation {
         let authority = CertificateAuthority::with_key(authority_key.expose_secret(), now)?;
         let server = authority.sign_server(&choices.names, server_key.expose_secret(), now)?;
         let file = self.folder.join(AUTHORITY);
-        // Clients have pinned it: it is written once.
+        // Clients have pinned the authority's certificate, so it is written only once.
         match fs::read_to_string(&file) {
             Ok(pem) if authority.is_in(&pem) => {}
             Ok(_) => {
@@ -240,7 +241,7 @@ impl BusInstallation {
         Ok(all)
     }
 
-    /// Returns the nodes with credentials in this folder; these must be of this engine account.
+    /// Returns the nodes with credentials in this folder, which must belong to this engine account.
     fn known_nodes(&self, account: &str) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
         let folder = self.folder.join("nodes");
         let mut known = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! The server checks the chain up to the operator that its configuration names. Claims have the form of the `nats` object
 //! (github.com/nats-io/jwt, version 2); signatures are Ed25519 by the issuer's nkey. There is no maintained crate that
-//! creates these tokens. Nothing here makes a decision by a token: [`decode_unverified`] only decodes our own, and checks no signature.
+//! creates these tokens. No decision is made here by a token: [`decode_unverified`] only decodes our own, and
+//! checks no signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,9 +21,9 @@ pub struct TokenClaims {
     pub subject: String,
     /// Name of the holder, for people.
     pub name: String,
-    /// Time at which it was issued.
+    /// Time at which the token was issued.
     pub issued: Timestamp,
-    /// The end of its validity, rounded down to a second; `None` = it does not expire.
+    /// The end of the token's validity, rounded down to a second; `None` if the token does not expire.
     pub expires: Option<Timestamp>,
     /// The `nats` object, with `type` and `version`.
     pub nats: Map<String, Value>,
@@ -34,7 +35,7 @@ pub enum TokenError {
     /// The issuer's key has no seed, or is damaged.
     #[error("the key cannot sign: {0}")]
     Key(String),
-    /// Not the three parts of a token, or not the expected claims.
+    /// The text does not have the three parts of a token, or lacks the expected claims.
     #[error("not a token of a NATS user: {0}")]
     Form(String),
 }
@@ -59,7 +60,7 @@ pub fn sign(claims: &TokenClaims, issuer: &KeyPair) -> Result<String, TokenError
     Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 
-/// The data about the holder in our own token.
+/// The holder of one of our own tokens, as named in the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenHolder {
     /// Public key of the holder.
@@ -68,7 +69,7 @@ pub struct TokenHolder {
     pub issuer: String,
     /// Name given by the issuer.
     pub name: String,
-    /// The end of its validity; `None` = it does not expire.
+    /// The end of the token's validity; `None` if the token does not expire.
     pub expires: Option<Timestamp>,
 }
 

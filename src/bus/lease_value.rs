@@ -1,4 +1,5 @@
-//! The content of a node's lease key: its data folder, and the time since it last reached the databases.
+//! The content of a node's lease key: the data folder of the node, and the time since the node last reached the
+//! databases.
 //!
 //! The text is `FOLDER AGE`: an id, and milliseconds. Earlier versions write the id only, later ones may append words.
 
@@ -10,13 +11,13 @@ use crate::id::Id;
 /// The value of a node's lease key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseValue {
-    /// The data folder of the process: two processes under one name differ in it.
+    /// Id of the data folder of the process. Two processes with the same node name have different folders.
     pub folder: Id,
     /// The time since the node last reached both databases, in milliseconds; `None` = an earlier version wrote it.
     pub database_age_ms: Option<i64>,
 }
 
-/// The text is no lease of this program.
+/// The text is not a lease of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown lease format")]
 pub struct LeaseValueError;

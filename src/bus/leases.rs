@@ -1,9 +1,10 @@
 //! The leases of engine nodes: the living nodes, and the owner of each partition.
 //!
-//! A node lives as long as it renews its key: it writes it repeatedly, and the server deletes it after [`LIVES_FOR`]. So no
-//! two clocks are compared. The time of each key is read too, since a server that has crashed may restore keys of dead nodes:
-//! [`crate::model::lease`] decides which nodes live. All 64 partitions are one value, the ledger, which is changed by
-//! compare-and-swap: its revision is the fencing token of partitions taken with it.
+//! A node is alive as long as it renews its key: the node writes the key repeatedly, and the server deletes a
+//! key that was not written for [`LIVES_FOR`]. So no two clocks are compared. The time of each key is read too,
+//! since a server that has crashed may restore keys of dead nodes: [`crate::model::lease`] decides which nodes
+//! are alive. All 64 partitions are one value, the ledger, which is changed by compare-and-swap: its revision
+//! is the fencing token of the partitions taken with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub struct LeaseSnapshot {
     pub living: BTreeSet<NodeName>,
     /// The owner of each partition.
     pub ledger: PartitionLedger,
-    /// The revision of the ledger; 0 = there is none yet.
+    /// The revision of the ledger; 0 if no ledger was written yet.
     revision: u64,
     /// The time at which the bucket was created, in seconds.
     epoch: i64,
@@ -98,7 +99,7 @@ fn value(payload: &[u8]) -> Option<LeaseValue> {
     std::str::from_utf8(payload).ok()?.parse().ok()
 }
 
-/// Reads leases and ledger.
+/// Reads the leases and the ledger.
 pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
@@ -121,7 +122,7 @@ pub async fn read(connection: &BusConnection) -> Result<LeaseSnapshot, String> {
                 }
                 None => drop(foreign.insert(subject)),
             },
-            // It was deleted meanwhile.
+            // The key was deleted in the meantime.
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
             Err(error) => return Err(error.to_string()),
         }

@@ -40,7 +40,7 @@ impl PeerNodes for BusPeers {
     }
 }
 
-/// Answers requests of others to this node, until the connection is closed.
+/// Answers requests of other nodes to this node, until the connection is closed.
 pub async fn answer(connection: &BusConnection, me: NodeName, router: &ServiceRouter) -> Result<(), String> {
     let questions = RequestSubscription::listen(connection, BusSubject::Node(me).to_string()).await?;
     let each = stream::unfold(questions, |mut questions| async {

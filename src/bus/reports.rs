@@ -19,7 +19,7 @@ use crate::model::location::LocationCode;
 pub struct PresenceReport {
     /// The location, from the subject.
     pub location: LocationCode,
-    /// The report; `None` = it cannot be read.
+    /// The report; `None` if it cannot be read.
     pub presence: Option<LocationPresence>,
 }
 
@@ -77,7 +77,7 @@ pub async fn report(
     sent.map_err(|error| error.to_string())
 }
 
-/// Requests a check of a location. The request is not answered.
+/// Asks a location to check a service. The request is not answered.
 pub async fn send_check_request(
     engine: &BusConnection,
     code: &LocationCode,

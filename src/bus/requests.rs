@@ -36,7 +36,7 @@ pub struct BusRequest {
     message: Message,
 }
 
-/// A request without an answer, as one line.
+/// A request that was not answered or was refused, as one line.
 #[derive(Debug, thiserror::Error)]
 pub enum BusRequestError {
     /// No answer in time, or the connection is lost.

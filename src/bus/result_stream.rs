@@ -1,6 +1,7 @@
 //! The stream of results: a location sends batches, an engine node receives them and acknowledges them once they are stored.
 //!
-//! An unacknowledged batch is delivered again, after [`REDELIVERED_AFTER`] or to another node. A slower node reports that.
+//! An unacknowledged batch is delivered again, after [`REDELIVERED_AFTER`] or to another node. A node that
+//! needs longer delays the redelivery.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -48,21 +49,22 @@ impl std::fmt::Debug for ResultConsumer {
 pub struct IncomingBatch {
     /// Sender and partition; `None` = a message of another program.
     pub subject: Option<BusSubject>,
-    /// The batch in the form of the bus.
+    /// The batch as it was sent over the bus.
     pub payload: Bytes,
-    /// The time at which the bus received it: the same for each delivery.
+    /// The time at which the bus received the batch: the same for each delivery.
     pub received_at: Timestamp,
-    /// True if it was delivered before.
+    /// True if the batch was delivered before.
     pub is_redelivered: bool,
-    /// Number of batches that wait behind it on the bus.
+    /// Number of batches that wait on the bus behind this one.
     pub pending: u64,
     message: Message,
 }
 
 impl ResultConsumer {
-    /// Receives batches of these partitions, starting with the oldest unacknowledged one. Unacknowledged batches of this node
-    /// are delivered again; without partitions no batch arrives. The consumer of a node that no longer shares the partitions is
-    /// closed.
+    /// Receives batches of these partitions, starting with the oldest unacknowledged one. Unacknowledged
+    /// batches of this node are delivered again; without partitions no batch arrives. If the consumer cannot be
+    /// created, the consumers of nodes that are not `sharing` the partitions are closed, so that a later call
+    /// can succeed.
     ///
     /// # Errors
     /// When JetStream does not answer, or another node still receives batches of one of the partitions.
@@ -157,7 +159,8 @@ fn end_of(node: &NodeName) -> String {
 }
 
 impl IncomingBatch {
-    /// Acknowledges the batch: its results are stored, or it is invalid. If the acknowledgement is lost, it is delivered again.
+    /// Acknowledges the batch: its results are stored, or it is invalid. If the acknowledgement is lost, the
+    /// batch is delivered again.
     pub async fn acknowledge(&self) {
         if let Err(error) = self.message.ack().await {
             tracing::debug!(%error, "cannot acknowledge a batch of results");
@@ -175,7 +178,7 @@ impl IncomingBatch {
 /// Sends a batch from a location. Returns once JetStream has it on its disk.
 ///
 /// # Errors
-/// When JetStream does not acknowledge it: it is unavailable, or full.
+/// When JetStream does not acknowledge the batch: it is unavailable, or full.
 pub async fn send(location: &BusConnection, subject: &BusSubject, batch: BatchMessage) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     headers.insert(MESSAGE_ID, batch.id);

@@ -1,7 +1,7 @@
 //! Sealing to one location: data sealed to its public key can only be read by the holder of the private key.
 //!
-//! It is NaCl's box (X25519, XSalsa20-Poly1305) in the format of NATS, `xkv1`. The bus controls who may write, so the
-//! sender's key proves nothing; each process creates its own.
+//! The scheme is NaCl's box (X25519, XSalsa20-Poly1305) in the format of NATS, `xkv1`. The bus controls who may
+//! write, so the sender's key proves nothing; each process creates its own.
 
 use nkeys::XKey;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -10,13 +10,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 #[derive(Clone, Debug)]
 pub struct SealingKey(XKey);
 
-/// The text is no key, or sealed data cannot be opened with it.
+/// The text is not a key, or sealed data cannot be opened with the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealingProblem {
-    /// The text is no sealing key.
+    /// The text is not a sealing key.
     #[error("not a sealing key")]
     NoKey,
-    /// It was sealed for another recipient, or altered.
+    /// The data were sealed for another recipient, or altered.
     #[error("sealed for another key, or altered")]
     Foreign,
 }

@@ -15,15 +15,15 @@ pub const CONNECTIONS: u32 = 4_096;
 pub struct ServerChoices {
     /// Address and port of the listener.
     pub listen: String,
-    /// Names and addresses of the server; they are in its certificate.
+    /// Names and addresses of the server, which its certificate contains.
     pub names: Vec<String>,
-    /// The folder of its configuration and certificates on its machine.
+    /// The folder of the configuration and the certificates, on the server's machine.
     pub server_folder: PathBuf,
-    /// The folder of its streams on its machine.
+    /// The folder of the streams, on the server's machine.
     pub store_folder: PathBuf,
-    /// Maximum size of its streams in bytes.
+    /// Maximum size of all streams together, in bytes.
     pub max_bytes: u64,
-    /// The operator's own certificate; `None` = one of the authority created here.
+    /// The operator's own certificate; `None` for a certificate that is signed by the authority created here.
     pub own_certificate: Option<OwnCertificate>,
 }
 
@@ -34,7 +34,7 @@ pub struct OwnCertificate {
     pub certificate: PathBuf,
     /// Key (PEM) of that certificate, on the server's machine.
     pub key: PathBuf,
-    /// The authority that signed it (PEM), for clients to pin.
+    /// The authority that signed the certificate (PEM), for clients to pin.
     pub authority: PathBuf,
 }
 

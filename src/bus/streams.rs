@@ -27,7 +27,7 @@ pub enum StreamPreparation {
     Made,
     /// The stream already had the right settings.
     Unchanged,
-    /// It existed with other settings, which were changed.
+    /// The stream existed with other settings, which were changed.
     Changed,
 }
 
@@ -88,8 +88,8 @@ async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPrepar
     }
 }
 
-/// Returns true if the stream appears soon after it could not be created. While another node creates it, the server counts
-/// the room of both and may refuse the second.
+/// Returns true if the stream appears soon after it could not be created. While another node creates the
+/// stream, the server counts the space of both requests and may refuse the second one.
 async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
     for _ in 0..POLLS {
         if let Ok(stream) = jetstream.get_stream(&wanted.name).await {

@@ -1,4 +1,4 @@
-//! Every subject of the bus, and its parser. No other file spells one.
+//! Every subject of the bus, and its parser. Other files have only patterns with wildcards.
 //!
 //! A token of a subject contains no `.`, but a location's code may: there it is written as `=` ([`token`]), which no code
 //! contains. Keys of buckets are subjects too, below `$KV.<bucket>.`.
@@ -33,7 +33,7 @@ pub enum BusSubject {
         /// Partition of the services in the batch.
         partition: Partition,
     },
-    /// An enrolment asks to become a location (request and reply).
+    /// A machine with this enrolment asks to become a location (request and reply).
     Enrol(Id),
     /// A location asks for new credentials before the old ones expire (request and reply).
     Renew(LocationCode),
@@ -43,7 +43,7 @@ pub enum BusSubject {
     CheckRequest(LocationCode),
     /// The delivery of definitions to a location.
     Delivery(LocationCode),
-    /// A command for one engine node.
+    /// A request to one engine node.
     Node(NodeName),
     /// The definition of one service for a location. Bucket [`DEFINITIONS`].
     Definition {
@@ -94,7 +94,7 @@ impl fmt::Display for BusSubject {
     }
 }
 
-/// The text is none of our subjects.
+/// The text is not a subject of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a subject of this program")]
 pub struct BusSubjectError;

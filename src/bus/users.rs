@@ -32,8 +32,9 @@ use crate::model::node::NodeName;
 
 /// The time that an enrolment is valid, in milliseconds.
 pub const ENROLMENT_MS: i64 = 3_600_000;
-/// The time that a location's token is valid, in milliseconds. It is renewed every day; a location that was disconnected for
-/// longer needs another enrolment. One that is taken out of use can connect until then, but its messages are ignored.
+/// The time that a location's token is valid, in milliseconds. It is renewed every day; a location that was
+/// disconnected for longer needs another enrolment. A location that is taken out of use can connect until its
+/// token expires, but its messages are ignored.
 pub const LOCATION_TOKEN_MS: i64 = 30 * 86_400_000;
 /// Largest message of a location, in bytes; a batch of results stays below it.
 pub const LOCATION_PAYLOAD_BYTES: i64 = 256 * 1_024;
@@ -56,11 +57,11 @@ pub enum BusUser {
 /// The permissions of a user. Subjects may contain wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusPermissions {
-    /// Subjects that it may publish to.
+    /// Subjects that the user may publish to.
     pub publish: Vec<String>,
-    /// Subjects that it may subscribe to.
+    /// Subjects that the user may subscribe to.
     pub subscribe: Vec<String>,
-    /// True if it may answer the requests that it gets.
+    /// True if the user may answer the requests that it receives.
     pub answers: bool,
     /// Largest message in bytes; -1 = the server's limit.
     pub payload_bytes: i64,
@@ -69,7 +70,7 @@ pub struct BusPermissions {
 }
 
 impl BusUser {
-    /// Its name on the server, and in credentials: `node.a`, `location.fra`, `enrol.…`.
+    /// Returns the user's name on the server and in credentials: `node.a`, `location.fra`, `enrol.…`.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -164,7 +165,7 @@ struct IssuerFile {
 }
 
 impl TokenIssuer {
-    /// The issuer for this account (its public key) with this key.
+    /// Creates the issuer for an account, given by its public key, that signs with `key`.
     #[must_use]
     pub fn new(account: String, key: KeyPair) -> Self {
         Self { account, key }
@@ -202,7 +203,7 @@ impl TokenIssuer {
         self.key.public_key()
     }
 
-    /// Returns the text of its file.
+    /// Returns the text of the issuer's file.
     ///
     /// # Errors
     ///

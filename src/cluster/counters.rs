@@ -11,15 +11,15 @@ use crate::telemetry::{Exposition, MetricCollector};
 pub struct ClusterCounters {
     /// The partitions that this node owns.
     pub ownership: Ownership,
-    /// The time of its last database contact.
+    /// The time since this node last reached the databases.
     pub contact: DatabaseContact,
-    /// Number of partitions that it has taken, from any node.
+    /// Number of partitions that this node has taken, from any node.
     pub taken: AtomicU64,
-    /// Number of partitions that it has taken from dead nodes.
+    /// Number of partitions that this node has taken from dead nodes.
     pub takeovers: AtomicU64,
-    /// Number of partitions that it has released.
+    /// Number of partitions that this node has released.
     pub released: AtomicU64,
-    /// Number of partitions that other nodes have taken from it.
+    /// Number of partitions that other nodes have taken from this node.
     pub lost: AtomicU64,
 }
 

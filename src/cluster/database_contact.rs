@@ -1,7 +1,8 @@
-//! Contact of this node with both databases: it asks them every second whether they accept writes.
+//! Contact of this node with both databases, which are asked every second whether they accept writes.
 //!
-//! A node that reaches only the bus would keep its share and could report no outage. The lease contains the time since the
-//! databases last answered; [`crate::model::lease::cut_off_nodes`] decides the consequences.
+//! Without this check, a node that reaches only the bus would keep its partitions and could report no outage.
+//! The lease contains the time since the databases last answered; [`crate::model::lease::cut_off_nodes`]
+//! decides the consequences.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +29,7 @@ struct DatabaseContactState {
 }
 
 impl DatabaseContact {
-    /// Creates the state as if both had just answered: a process starts with working databases.
+    /// Creates the state as if both databases had just answered: a process starts with working databases.
     #[must_use]
     pub fn new(databases: Databases) -> Self {
         let shared =
@@ -36,7 +37,7 @@ impl DatabaseContact {
         Self { databases, shared: Arc::new(shared) }
     }
 
-    /// Returns the time since both answered, in milliseconds.
+    /// Returns the time since both databases answered, in milliseconds.
     #[must_use]
     pub fn age_ms(&self) -> i64 {
         let answered_at = *self.shared.answered_at.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +54,8 @@ impl DatabaseContact {
         }
     }
 
-    /// Asks both databases now; returns true if they accept writes. Waits no longer than for a connection.
+    /// Asks both databases now; returns true if they accept writes. Waits at most as long as for a database
+    /// connection.
     pub async fn ask(&self) -> bool {
         // The time of the request counts: the answer may have been delayed.
         let asked_at = Instant::now();

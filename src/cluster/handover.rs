@@ -52,7 +52,7 @@ impl PartitionHandover {
     pub async fn begin(&self, partitions: PartitionSet, fence: FencingToken) -> Result<(), StoreError> {
         let ServiceRouter { databases, engine, ownership, .. } = &self.router;
         let hold = PartitionHold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
-        // Without the right to end them, wait for the lock, no longer than any statement does.
+        // If the database user may not end them, the lock is waited for, with the time limit of any statement.
         if let Err(error) = holds::terminate_stalled_copy_statements(databases.history.reader()).await {
             tracing::warn!(%error, "cannot end stalled writes to the history database");
         }
@@ -66,7 +66,8 @@ impl PartitionHandover {
         self.watch(partitions).await
     }
 
-    /// Starts partitions that this node holds according to the database, besides those it watches; returns them.
+    /// Starts the partitions that this node holds according to the database, except those it already watches;
+    /// returns them.
     ///
     /// # Errors
     ///
@@ -105,7 +106,8 @@ impl PartitionHandover {
         Ok(holds::newest(self.router.databases.history.reader()).await?)
     }
 
-    /// Passes to the engine the times without a listener for pings of services that this node watches from now on.
+    /// Passes to the engine the times in which no node received the pings of services that this node watches
+    /// from now on.
     async fn note_absences(
         &self,
         partitions: PartitionSet,

@@ -29,9 +29,10 @@ const EVERY: Duration = Duration::from_secs(1);
 const BLIND_AFTER: Duration = Duration::from_secs(3);
 /// A living node renews its key within this time, even on a slow machine.
 const RENEWS_WITHIN: Duration = Duration::from_secs(3);
-/// A node that has not reached the databases for this long, while another has, releases its partitions.
+/// A node that has not reached the databases for this long, while another has, seems disconnected from them.
 const CUT_OFF_AFTER: Duration = Duration::from_secs(6);
-/// Duration of that state before the release: after a failure of the databases one node reaches them first.
+/// A node that has seemed disconnected for this long releases its partitions. After a failure of the databases
+/// one node reaches them first, which must not count.
 const CUT_OFF_FOR: Duration = Duration::from_secs(4);
 /// Time limit for starting partitions.
 const BEGIN_WITHIN: Duration = Duration::from_secs(45);
@@ -39,7 +40,7 @@ const BEGIN_WITHIN: Duration = Duration::from_secs(45);
 const ISOLATION_ENDS: Duration = Duration::from_secs(60);
 /// The poll interval of the database while the bus is unavailable.
 const GO_ON_EVERY: Duration = Duration::from_secs(5);
-/// Maximum number of attempts to leave, each after another node was faster.
+/// Maximum number of attempts to leave; an attempt fails if another node changes the ledger at the same time.
 const ATTEMPTS: u32 = 20;
 
 /// The dependencies of a keeper.
@@ -119,7 +120,7 @@ impl PartitionKeeper {
 
     /// Keeps the share until this node has to end; then releases everything.
     pub async fn run(mut self) {
-        // An earlier process or run of this task may have watched some.
+        // An earlier process or run of this task may have watched some partitions.
         self.handover.lose(PartitionSet::ALL).await;
         loop {
             let Ok(changes) = leases::changes(&self.connection).await else { return };
@@ -225,13 +226,13 @@ impl PartitionKeeper {
         self.take_partitions(&leases, &living, take).await
     }
 
-    /// Notes that this node has not seen every change up to now.
+    /// Records that this node may have missed changes until now.
     fn forget_observations(&mut self) {
         self.seeing_since = Instant::now();
         self.judge.forget();
     }
 
-    /// Returns those of these nodes that have seemed disconnected for long enough.
+    /// Returns the nodes among these that have seemed disconnected from the databases for long enough.
     fn nodes_cut_off_too_long(&mut self, nodes: BTreeSet<NodeName>) -> BTreeSet<NodeName> {
         self.cut_off_since.retain(|node, _| nodes.contains(node));
         let mut since =
@@ -255,8 +256,8 @@ impl PartitionKeeper {
         Ok(leases)
     }
 
-    /// Returns the nodes that count as living. A node without a key counts as dead only if this node has seen all of the time
-    /// since: after an outage of the bus all keys are gone.
+    /// Returns the nodes that count as living. A node without a key counts as dead only if this node has
+    /// observed the leases for as long as a lease lives: after an outage of the bus all keys are gone.
     fn living(&self, leases: &LeaseSnapshot) -> BTreeSet<NodeName> {
         let mut living = leases.living.clone();
         if self.seeing_since.elapsed() < LIVES_FOR {
@@ -326,7 +327,7 @@ impl PartitionKeeper {
         }
         for node in &dead {
             tracing::warn!(%node, "node is dead; taking over its partitions");
-            // Its unacknowledged batches are then delivered at once, not after their timeout.
+            // The node's unacknowledged batches are then delivered at once, not after their timeout.
             if let Err(error) = result_stream::close(&self.connection, node).await {
                 tracing::warn!(%node, error, "cannot delete the result consumer of the dead node");
             }

@@ -18,7 +18,7 @@ const STUCK_AFTER: Duration = Duration::from_secs(60);
 
 /// Renews the lease repeatedly, until the future is dropped.
 ///
-/// It stops while the keeper is stuck, so that other nodes take its partitions.
+/// The renewal stops while the keeper is stuck, so that other nodes take this node's partitions.
 pub async fn run(
     connection: BusConnection,
     member: NodeIdentity,

@@ -2,10 +2,10 @@
 //!
 //! - [`keeper`] keeps this node's share: it takes free partitions, and releases those beyond its share.
 //! - [`handover`] starts and ends the watch of the services of a partition.
-//! - [`lease_renewal`] renews this node's lease, and [`database_contact`] checks that it can write: a node that alone cannot
-//!   releases its partitions, and takes none.
+//! - [`lease_renewal`] renews this node's lease, and [`database_contact`] checks that this node can write: a
+//!   node that cannot, while others can, releases its partitions, and takes none.
 //! - [`pings`] looks up pings that other nodes could not pass on.
-//! - [`counters`] are its metrics.
+//! - [`counters`] are the metrics of a node.
 //!
 //! The lease decides which node watches a partition, the database which node may write its results. A node that cannot reach
 //! the bus continues: no other node can have taken its partitions without the database refusing its next write.

@@ -1,6 +1,6 @@
 //! Looks up pings that other nodes have stored and could not pass on to the owner.
 //!
-//! A ping that has arrived is never reported as missed. A ping that is received twice counts once.
+//! So a ping that has arrived is never reported as missed. A ping that is received twice counts once.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Time before the last poll that is searched again: clocks of nodes differ, and transactions take their time.
 const OVERLAP_MS: i64 = 15_000;
 
-/// Looks them up until the future is dropped.
+/// Looks up such pings repeatedly, until the future is dropped.
 pub async fn run(router: ServiceRouter) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

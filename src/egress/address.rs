@@ -32,7 +32,7 @@ const METADATA_V6: [Ipv6Addr; 3] = [
     Ipv6Addr::new(0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042), // Scaleway
 ];
 
-/// Blocks of IPv4 with their class; the first matching one decides, without a match: public.
+/// Blocks of IPv4 with their class. The first match decides; an address without a match is public.
 const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8, AddressClass::Never),
     (Ipv4Addr::new(127, 0, 0, 0), 8, AddressClass::Loopback),
@@ -53,10 +53,12 @@ const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4, AddressClass::Never),
 ];
 
-/// Networks of IPv6 that are never talked to, in the words of a network; what is not in 2000::/3 or fc00::/7 is not either.
+/// IPv6 networks that are never connected to, as shown to users. Apart from the loopback and embedded IPv4
+/// addresses, nothing outside of 2000::/3 and fc00::/7 is connected to either.
 const NEVER_V6: [&str; 5] = ["2001:2::/48", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20"];
 
-/// The networks of a class, for people: those of IPv4 in the order in which they are looked for, then those of IPv6.
+/// The networks of a class, as shown to users: IPv4 in the order of the search, then IPv6, then single
+/// addresses.
 #[must_use]
 pub fn networks_of(class: AddressClass) -> Vec<String> {
     let v4 = BLOCKS_V4.iter().filter(|(.., known)| *known == class);
@@ -70,7 +72,7 @@ pub fn networks_of(class: AddressClass) -> Vec<String> {
         AddressClass::Loopback => (Vec::new(), &["::1"]),
         AddressClass::Public => (Vec::new(), &[]),
     };
-    // A metadata service in a network that is already named needs no word of its own.
+    // A metadata service in a network that is already listed is not listed again.
     let is_covered = |text: &String| {
         text.parse::<Ipv4Addr>().is_ok_and(|address| {
             BLOCKS_V4
@@ -121,7 +123,8 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
     ipv4_in_interface_id(address).map_or(prefix, |inner| prefix.max(classify_v4(inner)))
 }
 
-/// Returns the IPv4 addresses contained in an address with a known prefix: two for Teredo (server, client), else one twice.
+/// Returns the IPv4 addresses contained in an address with a known prefix: two for Teredo (server, client),
+/// otherwise the same one twice.
 fn ipv4_in_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
     let at = |from: usize| ipv4_at(address, from);
     let twice = |inner: Ipv4Addr| Some([inner, inner]);
@@ -179,7 +182,7 @@ mod tests {
         assert!(!networks.is_empty());
         for network in networks {
             let first = network.split('/').next().unwrap().parse().unwrap();
-            // Two addresses in 192.0.0.0/24 are public; its first is none of them.
+            // Two addresses in 192.0.0.0/24 are public, but not the first one.
             assert_eq!(classify(first), class, "{network}");
         }
     }
@@ -193,7 +196,7 @@ mod tests {
         assert!(!never.iter().any(|known| known == "169.254.169.254"), "{never:?}");
     }
 
-    /// Reliability 28: un-mapping comes before classification.
+    /// An IPv4 address within an IPv6 address is extracted before the classification.
     #[rstest]
     #[case("1.1.1.1", Public)]
     #[case("172.15.255.255", Public)]
@@ -271,7 +274,7 @@ mod tests {
     #[case("2606:4700::200:5efe:169.254.169.254", Never)]
     #[case("2606:4700::300:5efe:10.0.0.1", Private)]
     #[case("2606:4700::5efe:8.8.8.8", Public)]
-    // Nested: the worse of both counts.
+    // Nested: the worse class of both counts.
     #[case("fd00::5efe:8.8.8.8", Private)]
     #[case("fe80::5efe:8.8.8.8", Never)]
     #[case("2001:db8::5efe:8.8.8.8", Never)]

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 pub(crate) struct CertificateTime(pub(crate) Clock);
 
 impl CertificateTime {
-    /// The present time; never before 1970.
+    /// The current time; never before 1970.
     pub(crate) fn now(&self) -> UnixTime {
         let ms = u64::try_from(self.0.now().ms()).unwrap_or_default();
         UnixTime::since_unix_epoch(Duration::from_millis(ms))

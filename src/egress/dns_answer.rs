@@ -11,8 +11,8 @@ use hickory_proto::serialize::binary::{BinDecodable as _, BinDecoder};
 /// Longest datagram that is read completely. Servers may send more than was offered.
 pub(crate) const DATAGRAM_MAX_BYTES: usize = 16 * 1024;
 
-/// Parses a message: its answers of the requested type and its aliases, its SOA record, and whether it supports EDNS. `None`
-/// when its answer cannot be read.
+/// Parses a message: its answers of the requested type and its aliases, its SOA record, and whether it supports
+/// EDNS. `None` when the answers cannot be read.
 pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
     let mut decoder = BinDecoder::new(bytes);
     let Header { metadata, counts } = Header::read(&mut decoder).ok()?;
@@ -26,7 +26,8 @@ pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
     Some(message)
 }
 
-/// Reads the answers. They may end early if the message is marked as truncated; `Some(false)` then.
+/// Reads the answers. `Some(false)` means that they end early in a message that is marked as truncated; `None`
+/// that they cannot be read.
 fn read_answers(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -> Option<bool> {
     let asked = message.queries.first().map(|query| query.query_type);
     let mut is_spoiled = false;

@@ -86,7 +86,7 @@ impl<S> LenientStream<S> {
         }
     }
 
-    /// Repairs a head; returns true if there was enough of it to continue.
+    /// Repairs a head; returns false if more data are needed first.
     fn normalise_head(&mut self, is_body_allowed: bool) -> bool {
         match head::find_head_end(&self.waiting) {
             HeadForm::Partial if self.waiting.len() <= HEAD_MAX_BYTES => return false,

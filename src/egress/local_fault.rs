@@ -1,6 +1,6 @@
 //! Errors of the operating system that concern this process: they say nothing about the other end.
 //!
-//! The only place that classifies them. Such an error never becomes `down`, nor the failure of a receiver.
+//! This is the only place that classifies such errors. They never become `down`, or the failure of a receiver.
 
 use std::io;
 
@@ -26,7 +26,7 @@ mod tests {
 
     use super::*;
 
-    /// "A local fault is never the target's."
+    /// An error of this process is never the target's fault.
     #[rstest]
     #[case(Errno::EMFILE, Some(LocalFault::NoDescriptors))]
     #[case(Errno::ENFILE, Some(LocalFault::NoDescriptors))]

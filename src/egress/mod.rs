@@ -1,8 +1,9 @@
 //! The only gate for outbound connections: classify, pin, connect.
 //!
-//! An address becomes a [`PermittedAddress`] one only through [`EgressGate::permit`], and only a pinned address can be
-//! connected to: the connection goes to the address that was classified, so a name that changes its address between the
-//! two gains nothing. Names are resolved by the callers; redirects pass the gate again, hop by hop.
+//! An address becomes a [`PermittedAddress`] only through [`EgressGate::permit`], and only a permitted address
+//! can be connected to: the connection goes to the address that was classified, so a name that changes its
+//! address in between does not bypass the gate. Names are resolved by the callers; redirects pass the gate
+//! again, hop by hop.
 
 mod address;
 mod authorities;
@@ -47,7 +48,7 @@ pub(crate) fn is_head_too_large(error: &hyper::Error) -> bool {
 /// The addresses that this installation may connect to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EgressPolicy {
-    /// Public, private and loopback addresses: the operator monitors own machines.
+    /// Public, private and loopback addresses: the operator monitors machines of their own.
     #[default]
     PrivateAllowed,
     /// Public addresses only: untrusted users may create services.

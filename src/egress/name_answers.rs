@@ -1,6 +1,6 @@
-//! The resolver's sockets: each gives it the readable part of an answer, of which it refuses nothing.
+//! The resolver's sockets: they pass on only the readable part of an answer, so that the resolver refuses none.
 //!
-//! What cannot be read at all is given as it came.
+//! An answer that cannot be read at all is passed on unchanged.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,12 +18,12 @@ use tokio::net::UdpSocket;
 
 use super::dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 
-/// The bit of a message's third byte that says that it is truncated.
+/// The bit of a message's third byte that is set in a truncated message.
 const TRUNCATED: u8 = 0x02;
-/// Over TCP a message has its length in front.
+/// Size in bytes of the length field that precedes a message over TCP.
 const LENGTH_BYTES: usize = 2;
 
-/// A socket that gives the readable part of an answer.
+/// A datagram socket that passes on the readable part of each answer.
 pub(crate) struct AnswerSocket(pub(super) UdpSocket);
 
 impl DnsUdpSocket for AnswerSocket {
@@ -52,12 +52,12 @@ impl DnsUdpSocket for AnswerSocket {
 
 type TokioStream = <TokioRuntimeProvider as RuntimeProvider>::Tcp;
 
-/// A connection that gives the readable part of each answer.
+/// A TCP connection that passes on the readable part of each answer.
 pub(crate) struct AnswerStream {
     stream: TokioStream,
-    /// A message with its length, as far as it has come.
+    /// The received part of a message, with its length in front.
     received: Vec<u8>,
-    /// A readable message with its length, and how much of it was given.
+    /// A readable message with its length in front, and the part of it that was passed on.
     readable: io::Cursor<Vec<u8>>,
 }
 
@@ -66,14 +66,14 @@ impl AnswerStream {
         Self { stream, received: Vec::new(), readable: io::Cursor::default() }
     }
 
-    /// The bytes that the present message lacks; 0 when it is complete.
+    /// Number of bytes that the current message lacks; 0 when it is complete.
     fn missing_bytes(&self) -> usize {
         let length = self.received.first_chunk::<LENGTH_BYTES>();
         let whole = length.map_or(0, |length| usize::from(u16::from_be_bytes(*length)));
         (LENGTH_BYTES + whole).saturating_sub(self.received.len())
     }
 
-    /// Makes what was received ready to be given.
+    /// Turns the received message into the readable one that is passed on.
     fn finish_message(&mut self) {
         let received = std::mem::take(&mut self.received);
         let message = received.get(LENGTH_BYTES..).unwrap_or_default();
@@ -127,7 +127,8 @@ impl AsyncWrite for AnswerStream {
     }
 }
 
-/// The readable part of a message, with as many of its records as fit. That some are missing does not make it truncated.
+/// The readable part of a message, with as many of its records as fit. Missing records do not mark it as
+/// truncated.
 fn readable_part(message: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
     encoded(&read_answer(message)?, max_bytes)
 }

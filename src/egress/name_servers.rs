@@ -1,7 +1,7 @@
 //! The configuration of name resolution: the operator's servers, or the system's.
 //!
-//! `system_names` follows changes of the files. The hosts file is not part of it: it is read first, for both families at
-//! once, by [`find_in_hosts`].
+//! `system_names` follows changes of the files. The hosts file is not part of this configuration: it is read
+//! first, for both families at once, by [`find_in_hosts`].
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;

@@ -1,8 +1,7 @@
-//! The way of the resolver's questions over the network: as Tokio has it, but answers are read as tolerantly as glibc reads
-//! them.
+//! The network transport of the resolver: that of Tokio, but answers are read as tolerantly as in glibc.
 //!
-//! hickory-resolver refuses a message with any record that it cannot parse, and reads no more than 512 bytes without EDNS. It
-//! receives the readable part, with as many addresses as fit.
+//! hickory-resolver refuses a message with any record that it cannot parse, and reads no more than 512 bytes
+//! without EDNS. So it is given the readable part, with as many addresses as fit.
 
 use std::future::Future;
 use std::io;

@@ -32,7 +32,8 @@ pub use url::{OutboundUrl, OutboundUrlError};
 
 use super::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 
-/// Idle connections are not used after this time; the pool checks as often, so they are closed within twice of that.
+/// Idle connections are not used after this time; the pool checks as often, so they are closed within twice
+/// this time.
 const IDLE: Duration = Duration::from_secs(15);
 /// Maximum number of idle connections to one host and port: as many as one channel uses at once.
 const IDLE_PER_HOST: usize = 16;
@@ -70,7 +71,7 @@ impl OutboundClient {
         self.connector.reach(host, port).await
     }
 
-    /// Starts TLS on such a connection, with the same certificate verification as for requests.
+    /// Starts TLS on a connection that `reach` opened, with the same certificate verification as for requests.
     ///
     /// # Errors
     /// When the server is not trusted, or the handshake fails.

@@ -1,6 +1,7 @@
 //! Staggered connection attempts to several addresses of one host.
 //!
-//! The next address is tried when the one before fails or is slow (RFC 8305), so a dead family costs a quarter of a second.
+//! The next address is tried when the previous one fails or is slow (RFC 8305), so a dead family costs a
+//! quarter of a second.
 //! The caller determines the order and the total timeout.
 
 use std::io;

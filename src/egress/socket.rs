@@ -11,7 +11,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpStream;
 
-/// Dials. A connection that is open at once, as to this machine itself, need not be waited for.
+/// Opens a connection. One that is open at once, such as to this machine itself, is not waited for.
 pub(super) async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     if let Some(source) = source {

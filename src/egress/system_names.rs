@@ -1,8 +1,8 @@
-//! The present configuration of name resolution: the hosts file, and the operator's or the system's servers.
+//! The current configuration of name resolution: the hosts file, and the operator's or the system's servers.
 //!
-//! As in glibc since 2.26, a changed file is read again, here at most five seconds later; a program that resolves nothing reads
-//! nothing. An unusable file is ignored while it lasts, so an editor or DHCP client that is writing it does no harm. Without
-//! any server the one of this machine is asked, as in resolv.conf(5).
+//! As in glibc since 2.26, a changed file is read again, here at most five seconds later; a program that
+//! resolves nothing reads nothing. A file is ignored while it is unusable, so an editor or DHCP client that is
+//! writing it does no harm. If no server is configured, the one on this machine is asked, as in resolv.conf(5).
 
 use std::fs::Metadata;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,9 +23,9 @@ use super::name_transport::NameTransport;
 const CHECK_EVERY: Duration = Duration::from_secs(5);
 /// Time limit of one round of questions to the servers; a lost packet is sent again well before.
 const ROUND: Duration = Duration::from_secs(3);
-/// A new name is noticed within this time, whatever the negative TTL of its zone.
+/// A new name is noticed within this time, regardless of the negative TTL of its zone.
 const ABSENCE_MAX: Duration = Duration::from_secs(10);
-/// The server for a system that names none.
+/// The server that is asked if the system configures none.
 const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
 /// The files by which the system resolves names.
@@ -33,7 +33,7 @@ const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST)
 pub struct NameFiles {
     /// The file of name servers.
     pub resolv_conf: PathBuf,
-    /// The hosts file, whose names are never asked for.
+    /// The hosts file, whose names are never looked up at a server.
     pub hosts: PathBuf,
 }
 
@@ -43,7 +43,7 @@ impl Default for NameFiles {
     }
 }
 
-/// Resolves names by the present files. Each owner has its own cache.
+/// Resolves names by the current files. Each owner has its own cache.
 pub(crate) struct SystemNames {
     /// The operator's servers, which replace the system's.
     chosen: Box<[SocketAddr]>,
@@ -89,7 +89,8 @@ impl FileStamp {
 }
 
 impl SystemNames {
-    /// Reads the files, the one of servers only without `chosen` ones; caches up to `cached` answers.
+    /// Reads the hosts file and, if no servers are `chosen`, the file of servers. Caches up to `cached`
+    /// answers.
     ///
     /// # Errors
     /// When no resolver can be set up. An unusable file is treated as missing.
@@ -114,7 +115,7 @@ impl SystemNames {
         Ok(Self { chosen: chosen.into(), files, cached, state: Mutex::new(state) })
     }
 
-    /// Returns the present configuration. Checks the files from time to time.
+    /// Returns the current configuration. Checks the files from time to time.
     pub(crate) fn current(&self) -> Arc<NameSnapshot> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.checked_at.elapsed() >= CHECK_EVERY {
@@ -246,7 +247,7 @@ mod tests {
         }
     }
 
-    /// The file at first and later, and the servers that are queried then.
+    /// Columns: the file of servers at first, the file later, and the servers that are asked then.
     #[rstest]
     #[case::it_names_others(
         Some("nameserver 127.0.0.9\n"),

@@ -1,8 +1,8 @@
-//! One actor per shard: it answers questions about the present state without reading the history, and sends batches to the
-//! recorder.
+//! One actor per shard: it answers questions about the current state without reading the history, and sends
+//! batches to the recorder.
 //!
-//! The data are the [`ShardFigures`] of the shard. Services write to them directly, and they outlive the actor: a restarted
-//! aggregator continues with them. Facts wait at most `batch_ms`.
+//! The data are the [`ShardFigures`] of the shard. Services write to them directly, and they outlive the actor:
+//! a restarted aggregator continues with them. Checks and status changes wait at most `batch_ms`.
 
 mod figures;
 pub mod live;
@@ -77,7 +77,8 @@ impl Handler<LatenessQuery> for Aggregator {
 impl Handler<FlushBatch> for Aggregator {
     type Result = ResponseFuture<()>;
 
-    /// Unlike the periodic flush this one waits for room in the recorder's mailbox: there is no later one.
+    /// Waits for room in the recorder's mailbox, unlike the periodic flush: no later flush would send a refused
+    /// batch.
     fn handle(&mut self, _: FlushBatch, _: &mut Context<Self>) -> ResponseFuture<()> {
         let batch = self.figures.take_batch();
         let results = batch.checks.len() as u64;

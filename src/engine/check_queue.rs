@@ -81,7 +81,7 @@ impl<J: HostJob> CheckQueue<J> {
         OfferOutcome::Wait
     }
 
-    /// Notes that a job towards this host has ended; returns the next job to start, if any.
+    /// Records that a job towards this host has ended; returns the next job to start, if any.
     pub fn finish(&mut self, host_key: u64) -> Option<J> {
         self.running = self.running.saturating_sub(1);
         if let Some(host) = self.hosts.get_mut(&host_key) {

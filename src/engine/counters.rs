@@ -20,7 +20,7 @@ impl AtomicCounter {
         self.0.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// Returns the present count.
+    /// Returns the current count.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -74,7 +74,7 @@ pub struct EngineCounters {
     pub missed: AtomicCounter,
     /// Finished checks that could not be recorded: the batch towards the recorder was full.
     pub unrecorded: AtomicCounter,
-    /// Service actors that panicked and were started again.
+    /// Service actors that panicked or froze, and were started again.
     pub restarts: AtomicCounter,
     /// Times that a service started to flap.
     pub flapping: AtomicCounter,
@@ -90,7 +90,7 @@ impl EngineCounters {
         &self.unmeasured[trouble as usize]
     }
 
-    /// Notes that a check started `late_us` microseconds after it was due.
+    /// Records that a check started `late_us` microseconds after it was due.
     pub fn started_late(&self, late_us: i64) {
         let bucket = LATENESS_BOUNDS_MS.partition_point(|bound_ms| bound_ms * 1_000 < late_us);
         self.lateness[bucket].add(1);

@@ -24,9 +24,9 @@ use crate::probe::spec::CheckSpec;
 pub struct WatchDefinition {
     /// Database key of the service.
     pub key: ServiceKey,
-    /// Id; decides shard and phase.
+    /// Public id of the service, which decides its shard and phase.
     pub id: Id,
-    /// Database key of the organisation that owns it.
+    /// Database key of the organisation that owns the service.
     pub organisation: i64,
     /// Name of the service, for logs.
     pub name: Box<str>,
@@ -34,14 +34,15 @@ pub struct WatchDefinition {
     pub check_type: CheckType,
     /// Revision of the stored service; an older one is not applied.
     pub revision: i64,
-    /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known no checks are made, but
-    /// earlier results stay valid as long as they otherwise would.
+    /// The checks to make; `None` while the service is paused or unconfigured, and for types that are not
+    /// checked. While no location is known no checks are made, but earlier results stay valid for as long as
+    /// they otherwise would.
     pub task: Option<CompiledChecks>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
-    /// True while its time is excluded because it is paused.
+    /// True while the service is paused, so that its time is excluded.
     pub is_paused: bool,
-    /// True while its time is excluded because of planned maintenance.
+    /// True during a planned maintenance of the service, so that its time is excluded.
     pub in_planned_maintenance: bool,
     /// The status that a person has set by hand.
     pub stated: Option<OverrideStatus>,
@@ -75,7 +76,8 @@ pub struct CompiledChecks {
     pub locations: Box<[LocationKey]>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
-    /// Equal exactly when target and configuration are equal: results of one are then valid for the other.
+    /// Hash of target and configuration. Results of one definition are valid for another with the same
+    /// fingerprint.
     pub fingerprint: u64,
 }
 
@@ -109,7 +111,7 @@ pub enum DefinitionError {
     Secret {
         /// Path of the field with the secret.
         field: String,
-        /// Reason why it cannot be opened.
+        /// Reason why the secret cannot be opened.
         source: UnsealError,
     },
     /// Target or configuration cannot be used.
@@ -129,7 +131,7 @@ pub struct DefinitionCompiler {
 }
 
 impl DefinitionCompiler {
-    /// The definition of a stored service of this organisation.
+    /// Makes the definition of a stored service; `organisation` is the id of its owner.
     ///
     /// # Errors
     ///
@@ -154,8 +156,8 @@ impl DefinitionCompiler {
         })
     }
 
-    /// Returns the planned checks of a stored service; its locations may all be unknown here. `None` while it is paused,
-    /// unconfigured, or not checked.
+    /// Returns the planned checks of a stored service; their locations may all be unknown here. `None` while
+    /// the service is paused or unconfigured, and for types that are not checked.
     ///
     /// # Errors
     ///

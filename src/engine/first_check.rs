@@ -20,7 +20,7 @@ const BIN_ROOM: u32 = 10;
 pub(super) struct FirstCheckPlan {
     /// First checks per bin; the index is the bin's number since the start, modulo [`BINS`].
     planned: Box<[u32]>,
-    /// Number of the present bin.
+    /// Number of the current bin.
     bin: u64,
     /// First checks that may still happen at once, in thousandths.
     credit: u64,
@@ -55,7 +55,7 @@ impl FirstCheckPlan {
         wait as u64 * BIN_MS + within
     }
 
-    /// Returns the index of the bin that is `ahead` bins after the present one.
+    /// Returns the index of the bin that is `ahead` bins after the current one.
     fn bin_index(&self, ahead: usize) -> usize {
         usize::try_from(self.bin % BINS as u64).unwrap_or_default().wrapping_add(ahead) % BINS
     }

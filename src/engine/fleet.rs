@@ -70,7 +70,7 @@ struct FleetMember {
     address: Arc<Addr<ServiceActor>>,
     life: Arc<ActorLife>,
     definition: Arc<WatchDefinition>,
-    /// Distinguishes the present actor from earlier ones of the same service.
+    /// Distinguishes the current actor from earlier ones of the same service.
     generation: u64,
     /// Backoff of an actor that has died before.
     backoff: Option<Box<Backoff>>,
@@ -120,7 +120,7 @@ pub struct TakePing {
     pub ping: HeartbeatPing,
 }
 
-/// Stop watching the service: a definition up to its last revision that arrives later changes nothing.
+/// Stop watching the service. A definition of at most this revision that arrives later changes nothing.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RetireService {
@@ -150,7 +150,7 @@ pub struct ReleasePartitions(pub PartitionSet);
 #[rtype(result = "()")]
 pub struct RetireAll;
 
-/// Every service that the fleet knows, by id.
+/// Asks for every service that the fleet knows, by id.
 #[derive(Message)]
 #[rtype(result = "HashMap<Id, WatchedService>")]
 pub struct WatchedServices;
@@ -160,7 +160,7 @@ pub struct WatchedServices;
 pub struct WatchedService {
     /// Database key of the service.
     pub key: ServiceKey,
-    /// The revision that it is watched in.
+    /// Revision of the newest definition of the service.
     pub revision: i64,
 }
 
@@ -213,7 +213,7 @@ impl Fleet {
         &self.shards[shard_index(id, self.shards.len())]
     }
 
-    /// Returns the present actor of a service.
+    /// Returns the current actor of a service.
     pub(super) fn address_of(&self, id: Id) -> Option<&Addr<ServiceActor>> {
         self.services.get(&id).map(|member| &*member.address)
     }

@@ -1,4 +1,5 @@
-//! The times in which this process listened for pings, and its absences.
+//! The times in which this process listened for pings, and its absences: the times in which it could not
+//! receive any.
 //!
 //! One per engine. The app reports when pings are accepted, refused or lost, and ticks every second; actors ask which absences
 //! overlap the deadline of their service. All decisions are made by `model::heartbeat`. An engine that receives no reports
@@ -13,7 +14,8 @@ use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::ServiceKey;
 
 const ABSENCES_MAX: usize = 64;
-/// A tick that is later than this after the one before means that the process stood still, in milliseconds.
+/// A tick that comes later than this after the previous one means that the process stood still, in
+/// milliseconds.
 const STANDSTILL_MS: i64 = 5_000;
 /// Pings that are lost within this time of each other are one absence, in milliseconds.
 const LOST_TOGETHER_MS: i64 = 10_000;
@@ -32,9 +34,9 @@ struct ListeningState {
     absences: VecDeque<AbsenceSpan>,
     /// Absences of partitions before this node took them.
     before: BTreeMap<Partition, Vec<AbsenceSpan>>,
-    /// Start of the present absence.
+    /// Start of the current absence.
     away_since: Option<i64>,
-    /// Start of the present period in which the wall clock is not trusted.
+    /// Start of the current period in which the wall clock is not trusted.
     doubted_since: Option<i64>,
     ticked_at: Option<i64>,
     /// Services with too many consecutive no-data periods.
@@ -83,7 +85,7 @@ impl ListeningState {
         }
     }
 
-    /// Returns the absences that still last at `now`.
+    /// Returns the absences that have not ended at `now`.
     fn present(&self, now: i64) -> impl Iterator<Item = AbsenceSpan> + use<> {
         let until_now = |from: i64, is_doubt: bool| AbsenceSpan { from, to: now, is_doubt };
         let stood_still = self.ticked_at.filter(|ticked_at| now - ticked_at > STANDSTILL_MS);
@@ -103,12 +105,12 @@ impl ListeningTracker {
         let now = self.now();
         let mut state = self.write();
         before.iter().for_each(|absence| state.add(now.span(*absence)));
-        // The last absence still lasts.
+        // The last absence has not ended yet.
         let last = state.absences.pop_back();
         state.away_since = Some(last.map_or(now.steady, |last| last.from.min(now.steady)));
     }
 
-    /// Notes that pings are accepted from now on.
+    /// Records that pings are accepted from now on.
     pub fn open(&self) {
         let now = self.now();
         let mut state = self.write();
@@ -117,14 +119,15 @@ impl ListeningTracker {
         }
     }
 
-    /// Notes that pings are refused from now on, because the process is about to end. Returns the listening period that ends.
+    /// Records that pings are refused from now on, because the process is about to end. Returns the listening
+    /// period that ends.
     pub fn close(&self) -> Option<(Timestamp, Timestamp)> {
         let (now, stretch) = (self.now(), self.stretch());
         self.write().away_since.get_or_insert(now.steady);
         stretch
     }
 
-    /// Notes that the process runs. A late tick means that it stood still.
+    /// Records that the process runs. A late tick means that it stood still.
     pub fn tick(&self) {
         let now = self.now().steady;
         let mut state = self.write();
@@ -134,7 +137,7 @@ impl ListeningTracker {
         state.ticked_at = Some(now);
     }
 
-    /// Notes whether the wall clock is trusted.
+    /// Records whether the wall clock is trusted.
     pub fn note_trust(&self, is_trusted: bool) {
         let now = self.now().steady;
         let mut state = self.write();
@@ -145,7 +148,7 @@ impl ListeningTracker {
         }
     }
 
-    /// Notes that a ping could not be stored: the database is unavailable.
+    /// Records that a ping could not be stored: the database is unavailable.
     pub fn note_lost(&self) {
         let now = self.now().steady;
         let mut state = self.write();
@@ -157,7 +160,7 @@ impl ListeningTracker {
         }
     }
 
-    /// Notes that this node has taken a partition; `before` are the absences for its services.
+    /// Records that this node has taken a partition; `before` are the absences for its services.
     pub fn note_taken(&self, partition: Partition, before: &[ListeningGap]) {
         let now = self.now();
         let newest = before.iter().skip(before.len().saturating_sub(ABSENCES_MAX));
@@ -165,14 +168,14 @@ impl ListeningTracker {
         self.write().before.insert(partition, spans);
     }
 
-    /// Notes that these partitions have moved to other nodes.
+    /// Records that these partitions have moved to other nodes.
     pub fn note_released(&self, partitions: PartitionSet) {
         let mut state = self.write();
         state.before.retain(|partition, _| !partitions.contains(*partition));
         state.unheard.retain(|service| !partitions.contains(Partition::of(*service)));
     }
 
-    /// Returns the absences that affect a service, in present wall time.
+    /// Returns the absences that affect a service, converted to the current wall time.
     #[must_use]
     pub fn absences(&self, service: ServiceKey) -> Vec<ListeningGap> {
         let now = self.now();
@@ -182,7 +185,7 @@ impl ListeningTracker {
         known.map(|span| now.absence(span)).collect()
     }
 
-    /// Returns the present period of listening, up to now; `None` while this process does not listen.
+    /// Returns the current period of listening, up to now; `None` while this process does not listen.
     #[must_use]
     pub fn stretch(&self) -> Option<(Timestamp, Timestamp)> {
         let now = self.now();
@@ -194,7 +197,7 @@ impl ListeningTracker {
         Some((now.wall_of(from.min(now.steady)), now.wall))
     }
 
-    /// Notes whether a service has too many consecutive no-data periods.
+    /// Records whether a service has too many consecutive no-data periods.
     pub(super) fn note_unheard(&self, service: ServiceKey, is_unheard: bool) {
         if self.read().unheard.contains(&service) == is_unheard {
             return;

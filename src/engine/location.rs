@@ -1,7 +1,7 @@
 //! One location on one shard: bounded concurrency, a limit per host, and the outer time limit of every check.
 //!
-//! Checks run as tasks on the shard's own thread. They are run by a [`Prober`]: this process's own toolbox or a remote
-//! worker; the service actor cannot distinguish them. A full check queue answers `queue_full`: no data, never down.
+//! Checks run as tasks on the shard's own thread, through a [`Prober`]. A full check queue answers
+//! `queue_full`: no data, never down.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +22,8 @@ use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
 /// A check ends by itself within its timeout; one that runs this many milliseconds longer is cancelled.
 const OVERRUN_MS: u64 = 200;
-/// A check that lasts this long may be of a dead target, so its service is notified before the time-out. An endless
-/// answer looks the same here.
+/// A check that lasts this long may be of a dead target, so its service is notified before the time-out. A
+/// response that does not end is treated in the same way.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The actor of one location on one shard. The check queue outlives it: a restarted actor continues with the same one.
@@ -61,8 +61,8 @@ impl HostJob for RunCheck {
     }
 }
 
-/// The reply that a service waits for. If it is dropped unsent, because an actor or a task died, it reports that nothing
-/// was measured: otherwise the service would wait for ever.
+/// The reply that a service waits for. If it is dropped unsent, because an actor or a task died, it reports
+/// that nothing was measured: otherwise the service would wait forever.
 #[derive(Debug)]
 pub struct CheckReply {
     /// The attempt that is answered.
@@ -221,7 +221,7 @@ async fn run_probe(
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
     let mut check = std::pin::pin!(check);
-    // Two timeouts in a row and not at once: a check that is answered needs one timer only.
+    // Two timeouts in a row and not at once: a check that is answered in time needs one timer only.
     let answer = match tokio::time::timeout(SILENCE.min(limit), check.as_mut()).await {
         Err(_) if SILENCE < limit => {
             silent();

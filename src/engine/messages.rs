@@ -15,7 +15,7 @@ pub(super) trait CheckListener: Debug + Send + Sync {
     /// The attempt has ended.
     fn finished(&self, finished: CheckFinished);
 
-    /// The attempt is not over yet.
+    /// The attempt has been running for a long time without an answer.
     fn silent(&self, silent: SilentAttempt);
 }
 
@@ -25,13 +25,13 @@ pub(super) trait CheckListener: Debug + Send + Sync {
 pub struct CheckFinished {
     /// The attempt that has ended.
     pub attempt: CheckAttempt,
-    /// The sequence number it was started with.
+    /// The sequence number that the attempt was started with.
     pub sequence: u32,
-    /// The time at which it really started: monotonic, so that setting the wall clock does not move it.
+    /// Monotonic time at which the attempt started; setting the wall clock does not move it.
     pub started: Instant,
     /// The outcome of the attempt.
     pub outcome: CheckOutcome,
-    /// Counts the attempt.
+    /// Ticket that counts the attempt.
     pub ticket: AttemptTicket,
 }
 
@@ -39,11 +39,11 @@ pub struct CheckFinished {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SilentAttempt {
-    /// The attempt that lasts.
+    /// The running attempt.
     pub attempt: CheckAttempt,
-    /// The sequence number it was started with.
+    /// The sequence number that the attempt was started with.
     pub sequence: u32,
-    /// The time at which it started.
+    /// Monotonic time at which the attempt started.
     pub started: Instant,
 }
 

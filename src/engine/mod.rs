@@ -58,7 +58,7 @@ pub use crate::engine::parts::EngineParts;
 /// The timeout of the health request.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
-/// The only entry point of the engine. Cheap to clone.
+/// Handle to the engine, and its only entry point. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine {
     fleet: ActorHandle<Fleet>,
@@ -77,7 +77,7 @@ pub struct OutdatedFigures {
     shard: usize,
     /// Database key of the service.
     pub key: ServiceKey,
-    /// The time up to which they have to be recomputed.
+    /// End of the period whose figures have to be recomputed.
     pub until: Timestamp,
 }
 
@@ -178,12 +178,12 @@ impl Engine {
         self.shard_of(id).figures.prime(key, before);
     }
 
-    /// Notes that the past of a service has changed in the history.
+    /// Records that the past of a service has changed in the history.
     pub fn past_changed(&self, service: ServiceAddress) {
         self.shard_of(service.id).figures.mark_past_changed(service.key);
     }
 
-    /// Notes that a service has become unreachable because of another one, or reachable again. Idempotent.
+    /// Records that a service has become unreachable because of another one, or reachable again. Idempotent.
     pub fn set_unreachable(&self, service: ServiceAddress, is_unreachable: bool) {
         self.shard_of(service.id).figures.set_unreachable(service.key, is_unreachable);
     }
@@ -204,7 +204,7 @@ impl Engine {
         self.shards[shard].figures.replace_past(key, until, before);
     }
 
-    /// Returns a present snapshot of each of these services, in their order. Sends one message per shard for any number of
+    /// Returns a current snapshot of each of these services, in their order. Sends one message per shard for any number of
     /// services.
     pub async fn snapshots(
         &self,
@@ -265,13 +265,13 @@ impl Engine {
         Arc::clone(&self.listening)
     }
 
-    /// Returns the present wall time.
+    /// Returns the current wall time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Returns the time at which this engine started: figures of the time before are primed.
+    /// Returns the time at which this engine started. Figures of earlier times are added by `prime`.
     #[must_use]
     pub const fn started_at(&self) -> Timestamp {
         self.started_at

@@ -34,6 +34,6 @@ pub struct EngineParts {
 pub enum ShardThreads {
     /// This number of own threads; 0 = one per core.
     Own(usize),
-    /// One shard on the caller's thread: tests pause its time.
+    /// One shard on the caller's thread, for tests with a paused clock.
     Current,
 }

@@ -25,7 +25,7 @@ use crate::model::suspicion::LocationSuspicion;
 use crate::model::watch::RoundKeeper;
 use crate::probe::prober::Prober;
 
-/// A location without a message for longer is offline, in milliseconds.
+/// A location is offline if its last report is older than this, in milliseconds.
 const OFFLINE_MS: i64 = 60_000;
 
 /// All locations, in the order in which they became known.
@@ -37,21 +37,21 @@ pub struct LocationRegistry {
 /// One location, shared by all shards.
 #[derive(Debug)]
 pub struct RegisteredLocation {
-    /// Its number within this process.
+    /// Number of the location within this process.
     pub key: LocationKey,
     /// Code, name and place.
     pub location: Location,
     /// Finished checks by type and result.
     finished: [[AtomicCounter; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<LocationSuspicion>,
-    /// Recent outcomes of its attempts.
+    /// Recent outcomes of the location's attempts.
     recent_attempts: RecentAttempts,
     reach: LocationBackend,
     /// Last report of a remote location about itself.
     last_seen: Mutex<Option<Arc<LocationReport>>>,
     /// Time at which a remote location last reported its recovery from an impairment.
     recovered_at: Mutex<Option<Timestamp>>,
-    /// True if it is no longer in use.
+    /// True if the location is no longer in use.
     is_retired: AtomicBool,
 }
 
@@ -63,18 +63,20 @@ pub struct LocationCheckRequest {
     pub location: LocationCode,
     /// Public id of the service.
     pub service: Id,
-    /// True if it has to check at once instead of at its scheduled time.
+    /// True if the location has to check at once instead of at its scheduled time.
     pub check_now: bool,
-    /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
+    /// Milliseconds for which the location has to check more often; 0 ends that. A duration and not a time,
+    /// because clocks differ.
     pub fast_rechecks_ms: i64,
 }
 
 /// The way to reach a location.
 enum LocationBackend {
-    /// In this process: every shard has a check queue to it. Its prober is known once the engine has started.
+    /// In this process. Every shard has a check queue for the location; the prober is known once the engine has
+    /// started.
     Here(OnceLock<Arc<dyn Prober>>),
-    /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
-    /// replaced.
+    /// In another process, with its own schedule; requests are sent to this recipient. The actor behind the
+    /// recipient may die and be replaced.
     Remote(Mutex<Recipient<LocationCheckRequest>>),
 }
 
@@ -155,8 +157,8 @@ impl LocationRegistry {
         }
     }
 
-    /// Returns true if at least one location that checks the service can be asked: it reported recently or is new, and has
-    /// its network.
+    /// Returns true if at least one location that checks the service is within reach: it has reported recently
+    /// or never yet, and is not impaired.
     #[must_use]
     pub fn is_any_within_reach(&self, assigned: Option<&[String]>, now: Timestamp) -> bool {
         let is_away = |known: &RegisteredLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
@@ -204,26 +206,26 @@ impl RegisteredLocation {
         self.last_seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the time of its last report; a location in this process counts as seen at `now`.
+    /// Returns the time of the location's last report; a location in this process counts as seen at `now`.
     #[must_use]
     pub fn last_seen_at(&self, now: Timestamp) -> Option<Timestamp> {
         if self.is_remote() { self.last_seen().map(|seen| seen.at) } else { Some(now) }
     }
 
-    /// Returns true if its last report is recent enough.
+    /// Returns true if the location's last report is recent enough.
     #[must_use]
     pub fn is_online(&self, now: Timestamp) -> bool {
         self.last_seen_at(now).is_some_and(|at| now.ms_since(at) <= OFFLINE_MS)
     }
 
-    /// Returns true if it has lost its own network, or none of its attempts measures, as far as this process knows: a remote
-    /// location reports this itself.
+    /// Returns true if the location has lost its own network, or none of its attempts can measure, as far as
+    /// this process knows: a remote location reports this itself.
     #[must_use]
     pub fn is_impaired(&self) -> bool {
         self.impaired_by().is_some()
     }
 
-    /// Returns the reason of its impairment.
+    /// Returns the reason why the location is impaired; `None` if it is not.
     #[must_use]
     pub fn impaired_by(&self) -> Option<LocalFault> {
         let is_cut_off = match &self.reach {
@@ -233,26 +235,27 @@ impl RegisteredLocation {
         self.blind_by().or_else(|| is_cut_off.then_some(LocalFault::LocationImpaired))
     }
 
-    /// Returns its status, as this organisation sees it, at `now`.
+    /// Returns the status of the location at `now`, as this organisation sees it.
     #[must_use]
     pub fn standing(&self, organisation: i64, now: Timestamp) -> LocationStatus {
         if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { LocationStatus::Offline }
     }
 
-    /// Returns its status at `now`, on the evidence of all organisations together.
+    /// Returns the status of the location at `now`, on the evidence of all organisations together.
     #[must_use]
     pub fn standing_for_all(&self, now: Timestamp) -> LocationStatus {
         let is_set_aside = || self.is_impaired() || self.suspicion().is_suspect_for_all();
         if self.is_online(now) { of_online(is_set_aside()) } else { LocationStatus::Offline }
     }
 
-    /// Returns true if it is online and no organisation suspects it, at `now`.
+    /// Returns true if the location is online at `now`, not impaired, and no organisation suspects it.
     #[must_use]
     pub fn is_well_for_all(&self, now: Timestamp) -> bool {
         self.is_online(now) && !self.is_impaired() && !self.suspicion().is_suspect_for_any()
     }
 
-    /// Returns the time at which its network returned, if it was ever lost, as far as this process knows at `now`.
+    /// Returns the time at which the location's network returned, if it was ever lost, as far as this process
+    /// knows at `now`.
     pub(super) fn recovered_at(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.reach {
             LocationBackend::Here(through) => {
@@ -307,7 +310,8 @@ impl RegisteredLocation {
         }
     }
 
-    /// Notes whether a vote of the location contradicts the others; logs it when that makes or clears a suspect.
+    /// Records whether a vote of the location contradicts the others; logs when the location becomes suspect or
+    /// is cleared.
     pub(super) fn note_opinion(&self, organisation: i64, service: ServiceKey, contradicts: bool) {
         let mut suspicion = self.suspicion();
         let before = suspicion.is_suspect(organisation);
@@ -334,7 +338,8 @@ impl RegisteredLocation {
         }
     }
 
-    /// Returns true if its votes are excluded for this organisation: it is impaired, or contradicts all others.
+    /// Returns true if the location's votes are excluded for this organisation: it is impaired, or contradicts
+    /// all others.
     pub(super) fn is_set_aside(&self, organisation: i64) -> bool {
         self.is_impaired() || self.suspicion().is_suspect(organisation)
     }

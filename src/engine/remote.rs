@@ -141,7 +141,8 @@ impl ServiceActor {
         }
     }
 
-    /// Sends the request to a location in another process; if it cannot be reached, it keeps to its own schedule.
+    /// Sends the request to a location in another process. A location that cannot be reached keeps to its own
+    /// schedule.
     pub(super) fn request_check(&self, request: RecheckRequest, now: Timestamp) {
         let RecheckRequest { slot, check_now, fast_rechecks_until } = request;
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));

@@ -1,8 +1,9 @@
 //! The recently deleted services.
 //!
-//! A service may be deleted between the moment when its definition is read and the moment when it is applied; the definition
-//! then arrives after the end. So the last revision of a retired service is remembered for at least [`RETENTION`], which is longer
-//! than that ever takes: no revision up to it starts the service again.
+//! A service may be deleted between the moment when its definition is read and the moment when it is applied;
+//! the definition then arrives after the end. So the last revision of a retired service is remembered for at
+//! least [`RETENTION`], which is longer than such a delay: no revision up to the last one starts the service
+//! again.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! One actor per checked service: it owns the watch over the service and nothing else.
 //!
-//! All decisions are made by `model::watch`; this turns its effects into messages and a single timer. A change of the
-//! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
-//! most races.
+//! All decisions are made by `model::watch`; the actor turns their effects into messages and a single timer. A
+//! change of the definition raises the sequence number, and answers with an older number are dropped: this one
+//! rule removes most races.
 
 mod check_request;
 mod excluded_votes;
@@ -48,10 +48,10 @@ pub struct ServiceActor {
     timer: Option<SpawnHandle>,
     /// The moment for which the timer was set.
     timer_due: Option<Instant>,
-    /// True while it waits although more is due: the process has stood still.
+    /// True while the actor still waits although its timer is due, because the process has stood still.
     is_held: bool,
     anchor: (Timestamp, Instant),
-    /// The address to which its checks answer.
+    /// The address to which the service's checks answer.
     address: Arc<Addr<Self>>,
 }
 
@@ -301,8 +301,8 @@ impl Handler<LivenessQuery> for ServiceActor {
     }
 }
 
-/// A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for everything
-/// that its locations can send.
+/// A lost answer does no harm: a deleted service does not need it, and the ticket counts the attempt as
+/// dropped. The mailbox of any other service has room for everything that its locations can send.
 impl CheckListener for Addr<ServiceActor> {
     fn finished(&self, finished: CheckFinished) {
         drop(self.try_send(finished));

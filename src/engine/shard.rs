@@ -27,11 +27,11 @@ use crate::supervise::{ActorHandle, ActorPlacement, StopActor, SupervisedActor a
 pub struct Shard {
     /// Number of the shard, from 0.
     pub index: usize,
-    /// The placement of its actors: their thread, and the size of each mailbox.
+    /// Placement of the shard's actors: their thread, and the size of each mailbox.
     pub placement: ActorPlacement,
     /// One check queue per location of this process, by the number of its key.
     queues: Vec<ActorHandle<LocationActor>>,
-    /// The reports of its services.
+    /// The live figures of the shard's services.
     pub figures: Arc<ShardFigures>,
     /// Answers questions about the figures.
     pub aggregator: ActorHandle<Aggregator>,
@@ -58,7 +58,8 @@ impl Shard {
         self.is_clustered.load(Ordering::Relaxed)
     }
 
-    /// Notes that other nodes may take services: this node had to release some, as each node does when it starts.
+    /// Records that other nodes may take services: this node has released some, as each node does when it
+    /// starts.
     pub(super) fn note_others(&self) {
         self.is_clustered.store(true, Ordering::Relaxed);
     }
@@ -84,12 +85,13 @@ impl Shard {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the check queue of a location; `None` for one in another process.
+    /// Returns the check queue of a location; `None` for a location in another process.
     pub(super) fn queue(&self, key: LocationKey) -> Option<&ActorHandle<LocationActor>> {
         self.queues.get(key.index())
     }
 
-    /// Ends its actors: a timer would keep the aggregator alive without an address, and check queues may hold waiting checks.
+    /// Ends the shard's actors: a timer would keep the aggregator alive without an address, and check queues
+    /// may hold waiting checks.
     pub(super) async fn close(&self) {
         let queues = self.queues.iter().map(|queue| queue.send(StopActor));
         // An actor that has already ended needs no message.
@@ -104,7 +106,7 @@ pub fn shard_index(id: Id, shards: usize) -> usize {
     usize::try_from((id.stable_hash() >> 32) % buckets).unwrap_or_default()
 }
 
-/// The threads of the shards; none when they run on the present one.
+/// The threads of the shards; an empty list when they run on the current thread.
 pub(super) fn threads(threads: ShardThreads) -> Vec<Arbiter> {
     match threads {
         ShardThreads::Current => Vec::new(),
@@ -113,7 +115,7 @@ pub(super) fn threads(threads: ShardThreads) -> Vec<Arbiter> {
     }
 }
 
-/// Starts a shard on each of these threads, or one on the present thread.
+/// Starts a shard on each of these threads, or one on the current thread.
 pub(super) fn start_all(
     parts: &EngineParts,
     arbiters: &[Arbiter],

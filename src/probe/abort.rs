@@ -17,12 +17,13 @@ pub(crate) enum ProbeAbort {
 }
 
 impl ProbeAbort {
-    /// A failure of the target with its text.
+    /// Creates a failure of the target, with a message for users.
     pub(crate) fn failed(code: ErrorCode, message: impl AsRef<str>) -> Self {
         Self::Failed(CheckFailure::new(code, message))
     }
 
-    /// Classifies an error of an established connection; `otherwise` is the code of errors without one of their own.
+    /// Classifies an error of an established connection. `otherwise` is the code for errors that have no code
+    /// of their own.
     pub(crate) fn broken(error: &io::Error, otherwise: ErrorCode) -> Self {
         if let Some(trouble) = local_fault(error) {
             return Self::Trouble(trouble);
@@ -38,7 +39,8 @@ impl ProbeAbort {
         }
     }
 
-    /// Returns the stop, or trouble if the connection broke because this machine has lost its own route to `peer`.
+    /// Returns `self`, or trouble of this process if the connection broke because this machine has lost its own
+    /// route to `peer`.
     pub(crate) fn unless_lost(self, peer: Option<PermittedAddress>, egress: &EgressGate) -> Self {
         match (&self, peer) {
             (Self::Failed(failure), Some(peer))

@@ -12,9 +12,9 @@ use crate::model::check::{Micros, PhaseTimings, micros};
 #[derive(Debug)]
 pub(crate) struct RunningAttempt {
     start: Instant,
-    /// The moment at which it must have ended.
+    /// The time at which the attempt times out.
     pub(crate) deadline: Instant,
-    /// The address that a connection is open to.
+    /// Address of the latest connection; `None` before the first one.
     pub(crate) peer: Option<PermittedAddress>,
     mark: Instant,
     phases: PhaseDurations,
@@ -43,7 +43,7 @@ impl RunningAttempt {
         Self { start, deadline: start + timeout, peer: None, mark: start, phases: PhaseDurations::default() }
     }
 
-    /// Ends a phase; its time is counted from the end of the phase before.
+    /// Ends a phase. Its duration is counted from the end of the previous phase.
     pub(crate) fn finish(&mut self, phase: AttemptPhase) {
         let now = Instant::now();
         let slot = match phase {
@@ -55,20 +55,20 @@ impl RunningAttempt {
         self.mark = now;
     }
 
-    /// Notes a response: the request was sent completely at `sent`, the response started at `first_byte`.
+    /// Records a response: the request was sent completely at `sent`, the response started at `first_byte`.
     pub(crate) fn responded(&mut self, sent: Instant, first_byte: Instant) {
         add(&mut self.phases.ttfb, first_byte.saturating_duration_since(sent));
         self.mark = first_byte;
     }
 
-    /// Notes that the response ends now.
+    /// Records that the response ends now.
     pub(crate) fn transferred(&mut self) {
         let now = Instant::now();
         add(&mut self.phases.transfer, now - self.mark);
         self.mark = now;
     }
 
-    /// Time from the start to the last mark, where the phases end.
+    /// Time from the start of the attempt to the end of its last finished phase.
     pub(crate) fn response_time(&self) -> Micros {
         micros(self.mark - self.start)
     }

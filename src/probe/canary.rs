@@ -1,4 +1,4 @@
-//! The canary: a question that every name server can answer, whatever the state of other names.
+//! The canary: a DNS question that every working name server answers, whatever the state of other names.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,8 +13,8 @@ const RESPONSE: u8 = 0x80;
 /// `. NS` with recursion desired, its id left zero: every server knows the root, or refuses at once.
 pub(crate) const CANARY: [u8; 17] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
 
-/// Asks one server the canary question, from the address `source` if there is one, and waits for an answer to it. A
-/// refusal is an answer.
+/// Asks one server the canary question, from the local address `source` if given, and waits for the answer. A
+/// refusal counts as an answer.
 ///
 /// # Errors
 /// When the server cannot be reached, or no socket can be opened.

@@ -1,6 +1,7 @@
-//! What is wrong with a certificate or its chain, where the TLS library only says that something is.
+//! Finds the reason why a certificate or its chain is refused, where the error of the TLS library does not name
+//! it.
 //!
-//! Each reason is read from the certificates themselves; where none is found, the library's error stays.
+//! Each reason is read from the certificates; if none is found, the library's error is kept.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::probe::der::contents;
 use crate::probe::rsa_keys::{KeyFlaw, RsaKey, SignatureVerdict};
 use crate::probe::signatures::{SIGNATURES_MAX, signed_by};
 
-/// What is wrong with a certificate or its chain.
+/// The reason why a certificate or its chain is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CertificateFlaw {
     #[error("The RSA key of the certificate {0}")]
@@ -37,7 +38,7 @@ pub(crate) enum CertificateFlaw {
 }
 
 impl CertificateFlaw {
-    /// The code that it is reported under.
+    /// The error code of a check that fails for this reason.
     pub(crate) const fn code(&self) -> ErrorCode {
         match self {
             Self::AuthorityExpired { .. } | Self::AuthorityNotValidYet { .. } => ErrorCode::TlsExpired,
@@ -45,12 +46,13 @@ impl CertificateFlaw {
         }
     }
 
-    /// The error of a signature by the key of this certificate, with its reason.
+    /// Returns the reason why a signature by the key of this certificate is refused, or `error` if no reason is
+    /// found.
     pub(super) fn explain_signature(own: &CertificateDer<'_>, error: Error) -> Error {
         Self::of_own(own, &error).map_or(error, Error::from)
     }
 
-    /// The error of a chain, with its reason.
+    /// Returns the reason why a chain is refused, or `error` if no reason is found.
     pub(super) fn explain_chain(chain: &Chain<'_>, error: Error) -> Error {
         Self::of_own(chain.own, &error).or_else(|| Self::of_others(chain, &error)).map_or(error, Error::from)
     }
@@ -87,7 +89,8 @@ impl CertificateFlaw {
         }
     }
 
-    /// The flaw of an authority's certificate that is not valid at this time.
+    /// Returns the flaw of an authority's certificate that has expired or is not valid yet; `None` if the
+    /// certificate is valid at `now`.
     pub(super) fn of_dates(authority: &X509Certificate<'_>, now: ASN1Time) -> Option<Self> {
         let dates = authority.validity();
         let authority = quoted(authority.subject());
@@ -105,7 +108,8 @@ impl From<CertificateFlaw> for Error {
     }
 }
 
-/// A server's certificate with what it sent along, the authorities that are trusted, and the time of the question.
+/// The input of a verification: a server's certificate, the other certificates that the server sent, the
+/// trusted authorities, the known signature algorithms, and the current time.
 pub(super) struct Chain<'a> {
     pub(super) own: &'a CertificateDer<'a>,
     pub(super) others: &'a [CertificateDer<'a>],
@@ -115,7 +119,8 @@ pub(super) struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// The authority of the first signature that does not fit, if its key is one that signatures cannot be checked with.
+    /// Follows the chain to the first signature that cannot be verified. Returns the authority with the name of
+    /// that signature's issuer, if the key of this authority is unusable.
     fn unusable_key(&self) -> Option<CertificateFlaw> {
         let sent: Vec<_> = self.others.iter().filter_map(|der| Some((der, parsed(der)?))).collect();
         let mut signatures_left = SIGNATURES_MAX;
@@ -144,7 +149,8 @@ impl Chain<'_> {
         }
     }
 
-    /// An authority whose certificate is not valid now, where the server's own is.
+    /// Returns an authority whose certificate is not valid now; `None` if the server's own certificate is not
+    /// valid either.
     fn outdated_authority(&self) -> Option<CertificateFlaw> {
         let now = certificate_time(self.now)?;
         let own = parsed(self.own)?;
@@ -155,19 +161,20 @@ impl Chain<'_> {
     }
 }
 
-/// What the TLS library does not do.
+/// A property of certificates that the TLS library does not support.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LibraryLimit {
     CriticalExtension,
     LongChain,
-    /// The server's certificate may itself issue others.
+    /// The server's certificate may issue other certificates.
     ServingAuthority,
-    /// A certificate is signed in a way that the library does not know.
+    /// A certificate is signed with an algorithm that the library does not know.
     UnknownSignature,
 }
 
 impl LibraryLimit {
-    /// Most of the library's own errors are known by their text alone.
+    /// Returns the limit that an error stems from; `None` for other errors. Most of these errors can be
+    /// recognised only by their text.
     pub(super) fn read(error: &Error) -> Option<Self> {
         let other = match error {
             Error::InvalidCertificate(CertificateError::Other(other)) => other,
@@ -186,7 +193,7 @@ impl LibraryLimit {
     }
 }
 
-/// The time as certificates write it; `None` for one that they cannot.
+/// Converts a time to the form that certificates use; `None` if it is out of their range.
 pub(super) fn certificate_time(now: UnixTime) -> Option<ASN1Time> {
     ASN1Time::from_timestamp(i64::try_from(now.as_secs()).ok()?).ok()
 }
@@ -195,7 +202,8 @@ fn parsed<'a>(der: &'a CertificateDer<'a>) -> Option<X509Certificate<'a>> {
     X509Certificate::from_der(der).ok().map(|(_, certificate)| certificate)
 }
 
-/// A trusted authority's name is kept without its outermost header.
+/// Returns true if a trusted authority has this name. The authority's name is stored without its outermost DER
+/// header.
 fn has_name(root: &TrustAnchor<'_>, name: &X509Name<'_>) -> bool {
     contents(name.as_raw()) == Some(root.subject.as_ref())
 }

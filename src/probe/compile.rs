@@ -25,16 +25,16 @@ use crate::probe::spec::{
 };
 use crate::probe::target::{Target, TargetFormError, parse_target};
 
-/// The reasons why a stored configuration makes no check.
+/// The reasons why a stored configuration cannot be compiled to a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The type is not checked.
+    /// Services of this type (`manual`, `heartbeat`) are not checked.
     #[error("services of this type are not checked")]
     NotProbed,
     /// The target does not have the form of its type.
     #[error("the target cannot be read: {0}")]
     Target(#[from] TargetFormError),
-    /// A key of the configuration does not have the form of the catalogue.
+    /// A key of the configuration does not have the form that the catalogue demands.
     #[error("the configuration of '{0}' cannot be read")]
     Config(&'static str),
     /// A condition does not fit the catalogue.
@@ -168,7 +168,7 @@ impl<'a> StoredConfig<'a> {
                 match header::configured_name(name) {
                     Ok(name) if name == HOST && !header::is_host(value) => return Err(malformed()),
                     Ok(name) => headers.insert(name, sensitive(value).ok_or_else(malformed)?),
-                    // Stored before the list had this name: it was never sent.
+                    // Stored before this name was reserved; the header has never been sent.
                     Err(HeaderNameRefusal::Reserved) => continue,
                     Err(HeaderNameRefusal::Form) => return Err(malformed()),
                 };
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.2.4, "status code of http".
+    /// The condition on the status code that always applies to `http` (contract 4.2.4).
     #[rstest]
     #[case::none(json!([]), &["status_code gte 400"])]
     #[case::another_field(
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(check.headers["x-two"].as_bytes(), "zwei ü".as_bytes());
     }
 
-    /// Contract 4.2.2: sent only with POST, PUT, PATCH.
+    /// A body is sent only with POST, PUT and PATCH (contract 4.2.2).
     #[rstest]
     #[case("GET", false)]
     #[case("HEAD", false)]

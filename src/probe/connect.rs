@@ -34,11 +34,12 @@ pub(crate) struct DialRoute {
 #[derive(Debug)]
 pub(crate) struct OpenConnection {
     pub(crate) stream: TcpStream,
-    /// The family that still has to be tested, with `smart_dualstack`.
+    /// With `smart_dualstack`, the addresses of the other family, which still has to be tested; otherwise
+    /// `None`.
     pub(crate) other: Option<DialRoute>,
 }
 
-/// Resolves a host and passes its addresses through the gate.
+/// Resolves a host and keeps the addresses that the egress gate permits.
 pub(crate) async fn route(
     host: &Host,
     port: u16,
@@ -72,8 +73,9 @@ pub(crate) async fn dial(
     Ok(OpenConnection { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
 }
 
-/// Tests the other family of a name: `None` when it answers too, or when the test is inconclusive. It gets half of the
-/// remaining time, so that a dead family does not use up the whole timeout.
+/// Tests the other address family of a name. Returns `None` when this family answers too, or when the test is
+/// inconclusive. The test gets half of the remaining time, so that a dead family does not use up the whole
+/// timeout.
 pub(crate) async fn check_other_family(
     other: Option<DialRoute>,
     toolbox: &Toolbox,

@@ -70,7 +70,7 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// Parses a power of ten; one that is out of range saturates.
+/// Parses an exponent. One that is out of range saturates.
 fn power(text: &str) -> i64 {
     let bound = if text.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 };
     text.trim_start_matches('+').parse().unwrap_or(bound).clamp(i64::MIN / 2, i64::MAX / 2)

@@ -1,4 +1,5 @@
-//! One check of the DNS records of a custom domain (contract 4.15): whether it points here, and whether its owner wants that.
+//! One check of the DNS records of a custom domain (contract 4.15): whether the domain leads to this product's
+//! target, and whether its owner agrees to that.
 //!
 //! The operator's name servers are asked, without a cache. Unanswered questions do not count against the domain. A server
 //! that fails for the domain and answers for the target is evidence that the domain's zone is broken.
@@ -15,7 +16,7 @@ use crate::probe::dns::{DnsLookupOutcome, aliases, ask, texts};
 use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
-/// The longest time of one check: a client waits for it.
+/// Time limit of one check, for which a client waits.
 const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// The result of one question.
@@ -41,7 +42,7 @@ struct DomainAnswers {
     target_v6: DomainAnswer,
 }
 
-/// Checks once. Takes a few seconds at most.
+/// Checks the DNS records of a domain once. Takes at most 5 seconds.
 pub async fn check_domain(wanted: &RequiredRecords, toolbox: &Toolbox) -> DomainRecordsState {
     let deadline = Instant::now() + CHECK_TIME;
     let see = |name: &str, record: DnsRecord| {
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// The same by address.
+    /// Answers for a domain without a CNAME, which leads to these addresses.
     fn by_address(v4: &[&str], v6: &[&str]) -> DomainAnswers {
         DomainAnswers { cname: none(), v4: records(v4, &[]), v6: records(v6, &[]), ..right() }
     }
@@ -181,7 +182,7 @@ mod tests {
     const UNOWNED: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::OwnershipMissing);
     const DNSSEC: DomainRecordsState = DomainRecordsState::Wrong(DomainProblem::Dnssec);
 
-    /// Contract 4.15, `last_error_code`.
+    /// The problem that is reported as `last_error_code` (contract 4.15).
     #[rstest]
     #[case(right(), DomainRecordsState::Right)]
     #[case(DomainAnswers { v4: none(), v6: none(), target_v4: none(), target_v6: none(), ..right() }, DomainRecordsState::Right)]
@@ -205,7 +206,7 @@ mod tests {
         check(answers, records_state);
     }
 
-    /// A local fault is never the domain's.
+    /// A question without an answer never counts against the domain.
     #[rstest]
     #[case(DomainAnswers { txt: DomainAnswer::Nothing, ..right() }, DomainRecordsState::Nothing)]
     #[case(DomainAnswers { cname: none(), v4: DomainAnswer::Nothing, v6: none(), ..right() }, DomainRecordsState::Nothing)]

@@ -1,6 +1,6 @@
 //! The destination of an HTTP request, as the probe connects to it and names it: host, port, `Host` header, path.
 //!
-//! An [`Endpoint`] is derived once from a URL. It resolves and connects nothing.
+//! An [`Endpoint`] is derived once from a URL. Nothing is resolved or connected here.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use url::Url;
 pub enum Host {
     /// A name, fully qualified: the system's search list is not applied to targets.
     Name(Name),
-    /// A literal address; it never touches the resolver.
+    /// A literal address, which is not resolved.
     Ip(IpAddr),
 }
 
@@ -52,7 +52,7 @@ pub struct HostFormError;
 /// The destination of one HTTP request.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// True when TLS is spoken.
+    /// True when the connection uses TLS.
     pub tls: bool,
     /// The host to connect to.
     pub host: Host,
@@ -96,7 +96,7 @@ impl Endpoint {
 /// The reasons why a URL names no endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointFormError {
-    /// Neither `http` nor `https`.
+    /// The scheme is neither `http` nor `https`.
     #[error("the scheme is neither http nor https")]
     Scheme,
     /// No host, or one that cannot be a DNS name.

@@ -1,7 +1,7 @@
 //! Facts: the findings of a probe that conditions may test.
 //!
-//! A [`Fact`] is the name of one of them, [`FactSource`] the interface to a probe's values. A fact without a value is `None`.
-//! Comparisons are in `condition`.
+//! A [`Fact`] is the name of a finding, [`FactSource`] the interface to a probe's values. A fact without a
+//! value is `None`. Comparisons are in `condition`.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -30,21 +30,21 @@ macro_rules! facts {
 }
 
 facts! {
-    /// Milliseconds until the target had answered; every type.
+    /// Milliseconds until the target had answered; every checked type has this fact.
     ResponseTimeMs = "response_time_ms",
     /// Status code of the HTTP response.
     StatusCode = "status_code",
     /// Body of the HTTP response as text.
     Body = "body",
-    /// Redirects that were followed.
+    /// Number of redirects that were followed.
     RedirectsFollowed = "metadata.redirects_followed",
-    /// Bytes of the HTTP body.
+    /// Length of the HTTP body in bytes.
     ContentLength = "metadata.content_length",
-    /// `HTTP/1.1` or `HTTP/2`.
+    /// Protocol version of the response: `HTTP/1.0`, `HTTP/1.1` or `HTTP/2`.
     Protocol = "metadata.protocol",
     /// The URL after all redirects.
     FinalUrl = "metadata.final_url",
-    /// Addresses that a host name resolved to.
+    /// Number of addresses that a host name resolved to.
     ResolvedIpCount = "metadata.resolved_ip_count",
     /// Number of address records.
     IpCount = "metadata.ip_count",
@@ -54,11 +54,11 @@ facts! {
     MxCount = "metadata.mx_count",
     /// Number of TXT records.
     TxtCount = "metadata.txt_count",
-    /// Addresses that a name resolved to.
+    /// Address records of a name.
     Ips = "metadata.ips",
     /// Name servers of a name, without trailing dot.
     NsRecords = "metadata.ns_records",
-    /// `<preference> <host>`, without trailing dot.
+    /// Mail exchangers of a name, as `<preference> <host>` without trailing dot.
     MxRecords = "metadata.mx_records",
     /// Texts of the TXT records.
     TxtRecords = "metadata.txt_records",
@@ -72,7 +72,7 @@ facts! {
     PacketsReceived = "metadata.packets_received",
     /// Whole days until the certificate expires.
     DaysUntilExpiry = "metadata.days_until_expiry",
-    /// Certificates that the server sent.
+    /// Number of certificates that the server sent.
     ChainLength = "metadata.chain_length",
     /// Issuer of the server's certificate.
     Issuer = "metadata.issuer",
@@ -80,13 +80,13 @@ facts! {
     Subject = "metadata.subject",
     /// Negotiated cipher suite.
     CipherSuite = "metadata.cipher_suite",
-    /// `TLS 1.2` or `TLS 1.3`.
+    /// TLS version of the connection: `TLS 1.2` or `TLS 1.3`.
     TlsVersion = "metadata.tls_version",
     /// Names that the certificate is valid for.
     DnsNames = "metadata.dns_names",
 }
 
-/// The text names no fact.
+/// The text is not the name of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown fact")]
 pub struct UnknownFact;
@@ -106,16 +106,16 @@ pub enum TextPresence {
     Present,
     /// The text was not found.
     Absent,
-    /// It is not in the part that was read, and there is more.
+    /// The text is not in the part that was read, but may be in the rest.
     Undecided,
 }
 
 /// The bytes of a JSON document, or of its start.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonDocument<'a> {
-    /// UTF-8, as far as it is text.
+    /// Bytes of the document, in UTF-8 unless they are not valid text.
     pub bytes: &'a [u8],
-    /// True when the document is longer.
+    /// True when `bytes` is only the start of the document.
     pub is_cut: bool,
 }
 

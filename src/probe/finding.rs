@@ -1,4 +1,4 @@
-//! The findings of a single check for people: the facts that conditions may test, with their values.
+//! The findings of a single check, to be shown to users: the facts that conditions may test, with their values.
 
 use crate::probe::fact::{Fact, FactSource};
 
@@ -18,7 +18,7 @@ pub enum FindingValue {
     Number(f64),
     /// A text.
     Text(String),
-    /// Texts.
+    /// A list of texts.
     List(Vec<String>),
 }
 

@@ -1,5 +1,5 @@
-//! The headers that a service may configure (contract 4.2.2): one list for the API, the compiler of checks, and the
-//! wire.
+//! The headers that a service may configure (contract 4.2.2). The API, the compiler of checks and the probe
+//! share these rules.
 //!
 //! Headers that decide where a request begins and ends, or that belong to the connection, are set by the probe only.
 //! `Host` may be configured: virtual hosts are checked with it.
@@ -13,7 +13,7 @@ use crate::probe::endpoint::Host;
 /// Maximum number of headers of one service.
 pub const HEADERS_MAX: usize = 50;
 
-/// The longest name of a header, in characters.
+/// Maximum length of a header's name, in characters.
 pub const NAME_MAX_LENGTH: usize = 256;
 
 /// Reserved names; names with the prefix [`PROXY`] are reserved too.
@@ -34,7 +34,7 @@ pub const PROXY: &str = "proxy-";
 /// The reasons why a header name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderNameRefusal {
-    /// Not an RFC 9110 token of 1..256 characters.
+    /// The name is not an RFC 9110 token of 1..256 characters.
     #[error("not a valid header name")]
     Form,
     /// The probe sets this header itself.
@@ -46,7 +46,7 @@ pub enum HeaderNameRefusal {
 ///
 /// # Errors
 ///
-/// When it is not a header name, or is reserved.
+/// When the text is not a header name, or the name is reserved.
 pub fn configured_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
     let name = name(text).ok_or(HeaderNameRefusal::Form)?;
     if is_reserved(&name) { Err(HeaderNameRefusal::Reserved) } else { Ok(name) }
@@ -56,13 +56,13 @@ pub fn configured_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
 ///
 /// # Errors
 ///
-/// When it is not a header name, or is reserved, or is `Host`.
+/// When the text is not a header name, or the name is reserved or `Host`.
 pub fn credential_name(text: &str) -> Result<HeaderName, HeaderNameRefusal> {
     configured_name(text)
         .and_then(|name| if name == HOST { Err(HeaderNameRefusal::Reserved) } else { Ok(name) })
 }
 
-/// Parses an RFC 9110 token of 1..256 characters; `None` when the text is none.
+/// Parses an RFC 9110 token of 1..256 characters; `None` for any other text.
 #[must_use]
 pub fn name(text: &str) -> Option<HeaderName> {
     HeaderName::from_bytes(text.as_bytes()).ok().filter(|_| text.len() <= NAME_MAX_LENGTH)

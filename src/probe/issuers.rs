@@ -1,9 +1,9 @@
-//! Intermediate authorities that trusted ones have issued, where the TLS library does not follow them itself.
+//! Finds intermediate authorities that lead to a trusted one, for chains that the TLS library cannot follow.
 //!
-//! It follows six certificates between one and its authority, takes no authority as a server, and does not know every
-//! way of signing with RSA. Here each certificate is verified alone, from the trusted authorities downwards, and is then
-//! trusted for this one chain. What the library knows of names that an authority may vouch for stays with it: nothing
-//! below such an authority is verified here.
+//! The library follows at most six intermediate certificates, refuses a server certificate that is itself an
+//! authority, and does not know every RSA signature algorithm. Here each certificate is verified alone, from
+//! the trusted authorities downwards, and is then trusted for this one chain. Name constraints are left to the
+//! library: an authority that has any vouches for nothing here.
 
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm};
@@ -16,12 +16,12 @@ use crate::probe::der::contents;
 use crate::probe::rsa_keys::SignatureVerdict;
 use crate::probe::signatures::{SIGNATURES_MAX, signed_by};
 
-/// What the dates of issuers are good for.
+/// The treatment of the validity dates of issuers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum IssuerDates {
     /// An issuer must be valid now.
     Checked,
-    /// It need not be: this tells whether the dates are all that is wrong.
+    /// Dates do not matter. Used to find out whether they are the only flaw of a chain.
     Ignored,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct VerifiedIssuers<'a> {
 }
 
 impl<'a> VerifiedIssuers<'a> {
-    /// Verifies as many of these certificates as can be.
+    /// Verifies as many of `others` as possible.
     pub(super) fn find(
         others: &[CertificateDer<'_>],
         roots: &'a RootCertStore,
@@ -58,7 +58,7 @@ impl<'a> VerifiedIssuers<'a> {
             met_unknown: false,
             outdated: None,
         };
-        // Servers send the highest one last.
+        // Servers send the certificate nearest to the root last.
         let mut waiting: Vec<CandidateCertificate<'_>> =
             others.iter().rev().filter_map(CandidateCertificate::read).collect();
         let below = others.len().saturating_sub(1);
@@ -76,12 +76,12 @@ impl<'a> VerifiedIssuers<'a> {
         &self.verified
     }
 
-    /// Whether a signature does not fit, and every other one could be checked.
+    /// Returns true if a signature is wrong, and no signature has an unknown algorithm.
     pub(super) const fn met_wrong_signature(&self) -> bool {
         self.met_wrong && !self.met_unknown
     }
 
-    /// One of the verified issuers whose dates were ignored.
+    /// Returns the flaw of the first verified issuer that is out of date; always `None` when dates are checked.
     pub(super) fn into_outdated(self) -> Option<CertificateFlaw> {
         self.outdated
     }
@@ -139,7 +139,7 @@ impl<'a> CandidateCertificate<'a> {
         Some(Self { der, certificate })
     }
 
-    /// Not meant for something else than servers.
+    /// Returns true unless the certificate is restricted to purposes other than servers.
     fn is_for_servers(&self) -> bool {
         match self.certificate.extended_key_usage() {
             Ok(usage) => usage.is_none_or(|usage| usage.value.server_auth),
@@ -151,7 +151,7 @@ impl<'a> CandidateCertificate<'a> {
         self.certificate.validity().is_valid_at(now)
     }
 
-    /// Returns true for an authority that may have `below` others below it.
+    /// Returns true for an authority that may have `below` further authorities beneath it.
     fn may_issue(&self, below: usize) -> bool {
         let is_authority = match self.certificate.basic_constraints() {
             Ok(Some(limits)) => {

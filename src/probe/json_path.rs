@@ -15,7 +15,7 @@ use crate::probe::json_text::JsonText;
 /// Maximum length of a path in characters.
 pub const MAX_PATH_LENGTH: usize = 200;
 
-/// The value at a path, as far as conditions compare it.
+/// The value at a path, in the form that conditions compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonPathValue<'a> {
     /// A number as written, or the length of a list.
@@ -38,7 +38,7 @@ pub enum JsonPathValue<'a> {
 pub enum JsonSearch<'a> {
     /// The value at the path.
     Found(JsonPathValue<'a>),
-    /// There is no value at the path, or the document is no JSON.
+    /// There is no value at the path, or the document is not JSON.
     Missing,
     /// The document was truncated before the result was known.
     Undecided,
@@ -83,7 +83,7 @@ impl fmt::Display for JsonPath {
     }
 }
 
-/// Follows a path through the tokens of a document; values beside it are skipped.
+/// Follows a path through the tokens of a document; values that are not on the path are skipped.
 struct PathWalk<'p, 'a> {
     segments: Vec<&'p str>,
     item: &'p str,

@@ -1,7 +1,7 @@
-//! Tokenizer for JSON documents (RFC 8259) that keeps none of the document.
+//! Tokenizer for JSON documents (RFC 8259) that copies nothing of the document.
 //!
-//! A document is untrusted, and as a tree it would take thirty times its size. It may be truncated: then the tokens end
-//! there, and a truncated token is not returned.
+//! A document is untrusted, and as a tree it would take thirty times its size. If a document is truncated, the
+//! tokens end there, and the truncated token is not returned.
 
 /// Maximum nesting of objects and lists.
 const DEPTH_MAX: usize = 128;
@@ -9,9 +9,9 @@ const DEPTH_MAX: usize = 128;
 /// One token of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonToken<'a> {
-    /// The name of a member, without its quotes, unescaped.
+    /// The name of a member, without quotes; escapes are not decoded.
     Key(&'a [u8]),
-    /// A text, without its quotes, unescaped.
+    /// A text, without quotes; escapes are not decoded.
     Text(&'a [u8]),
     /// A number as written.
     Number(&'a str),
@@ -29,7 +29,7 @@ pub(super) enum ScanEnd {
     Complete,
     /// The bytes end before the document does.
     Cut,
-    /// This is no JSON, or nested too deeply.
+    /// The bytes are not JSON, or are nested too deeply.
     Invalid,
 }
 
@@ -309,7 +309,8 @@ mod tests {
         assert_eq!(end, ScanEnd::Invalid);
     }
 
-    /// A document that is truncated anywhere is no other document, except for white space at its end.
+    /// A document that is truncated anywhere is reported as truncated, unless only white space at its end is
+    /// missing.
     #[test]
     fn the_beginning_of_a_document_is_truncated() {
         let document = br#"{"a": [1, 23, {"b": "c\u00e9\""}, true, false, null, -1.5e-7], "d": ""}"#;

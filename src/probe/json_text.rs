@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::probe::text_search::TextSearch;
 
-/// The bytes between two quotes; escapes are well-formed. Bytes that are no UTF-8, and unpaired surrogates, are read as
-/// U+FFFD, as in browsers.
+/// The bytes between two quotes; escapes are well-formed. Bytes that are not UTF-8, and unpaired surrogates,
+/// are read as U+FFFD, as in browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonText<'a>(&'a [u8]);
 

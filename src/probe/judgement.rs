@@ -1,7 +1,8 @@
-//! From the answer of a target to a measurement: first the owner's conditions, then the dead address family.
+//! From the answer of a target to a measurement: first the owner's conditions, then a failure of the other
+//! address family.
 //!
-//! Conditions with status `down` take precedence, then undecided ones: neither `up` nor `down` would be true. Targets
-//! that did not answer are not judged here.
+//! Conditions with status `down` take precedence, then undecided ones, which mean `degraded`: neither `up` nor
+//! `down` would be true. Targets that did not answer are not judged here.
 
 use crate::model::check::{
     CheckFailure, CheckOutcome, CheckStatus, ErrorCode, Measurement, Micros, PhaseTimings,
@@ -9,7 +10,7 @@ use crate::model::check::{
 use crate::probe::condition::{Condition, DecidingConditions};
 use crate::probe::fact::FactSource;
 
-/// The measurements that every answer comes with.
+/// The measurements of a target that answered.
 #[derive(Debug)]
 pub(crate) struct AnswerMeasurement {
     /// The value of `response_time_ms`.

@@ -1,7 +1,7 @@
 //! An established connection, plain or under TLS, as one type.
 //!
-//! It counts the bytes received below TLS, because the first bytes distinguish a legacy server from a broken one.
-//! Closing by reset is the owner's decision, once the exchange is over.
+//! The bytes received below TLS are counted, because their number distinguishes a legacy server from a broken
+//! one. The owner decides whether to close by reset, once the exchange is over.
 
 use std::io;
 use std::pin::Pin;
@@ -73,7 +73,7 @@ pub(crate) enum ProbeConnection {
 }
 
 impl ProbeConnection {
-    /// Makes closing a reset, so that no port is left in `TIME_WAIT`.
+    /// Makes the connection close by a reset, so that no port is left in `TIME_WAIT`.
     pub(crate) fn close_by_reset(&self) {
         crate::egress::close_by_reset(match self {
             Self::Plain(stream) => stream,
@@ -81,7 +81,7 @@ impl ProbeConnection {
         });
     }
 
-    /// Returns true when it is plain text.
+    /// Returns true when the connection is plain text.
     pub(crate) const fn is_plain(&self) -> bool {
         matches!(self, Self::Plain(_))
     }

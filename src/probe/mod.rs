@@ -1,7 +1,7 @@
-//! One check, once: `run(&CheckSpec, &Toolbox) -> Outcome`.
+//! Probes: `run(&CheckSpec, &Toolbox) -> CheckOutcome` runs one attempt of a check.
 //!
-//! A probe is a function. It never returns an error: a failing target is an `CheckOutcome`. It keeps no schedule, retries
-//! nothing and stores nothing.
+//! A probe is a function that never returns an error: a failing target is a `CheckOutcome`. Probes keep no
+//! schedule, retry nothing and store nothing.
 
 mod abort;
 mod attempt;
@@ -56,8 +56,8 @@ use finding::CheckFinding;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
 
-/// Runs one attempt of a check. Ends within about `spec.timeout`; never panics on data of a target. Runs on any tokio
-/// runtime with IO and time, also a current-thread one.
+/// Runs one attempt of a check. Ends within about `spec.timeout`; never panics on data of a target. Runs on any
+/// tokio runtime with IO and time, including a current-thread one.
 pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> CheckOutcome {
     let attempt = RunningAttempt::start(spec.timeout);
     let conditions = &spec.conditions;
@@ -70,8 +70,8 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> CheckOutcome {
     }
 }
 
-/// Runs one attempt, and returns its findings too, for the types `ssl` and `dns`; those of the others are in their
-/// measurement.
+/// Runs one attempt, and also returns its findings for the types `ssl` and `dns`. For other types the list is
+/// empty.
 pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (CheckOutcome, Vec<CheckFinding>) {
     let attempt = RunningAttempt::start(spec.timeout);
     let conditions = &spec.conditions;

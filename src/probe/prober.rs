@@ -1,7 +1,7 @@
-//! The runner of checks for a location: this process's own toolbox, or later a remote worker.
+//! Runs the checks of a location.
 //!
-//! The engine knows the trait only. [`LocalProber`] runs the checks, and knows whether its own thread ran and its own network
-//! worked during a check.
+//! The engine uses the trait `Prober` only. [`LocalProber`] runs checks in this process, and detects whether
+//! its own thread ran and its own network worked during a check.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +18,9 @@ use crate::probe::spec::CheckSpec;
 use crate::probe::stalls::StallMonitor;
 use crate::probe::toolbox::Toolbox;
 
-/// Fraction of a check's timeout (1/4) that stalls must reach together to explain its failure.
+/// Stalls explain a failed check if together they last at least this part (1/4) of its timeout.
 const STALLED_PART: u32 = 4;
-/// Shorter stalls explain nothing.
+/// Stalls that are shorter in total never explain a failed check.
 const STALLED_MIN: Duration = Duration::from_millis(200);
 
 /// The runner of single attempts. It is called on a thread that runs a `LocalSet`, such as that of an actor.
@@ -44,7 +44,7 @@ pub trait Prober: Send + Sync + 'static {
         false
     }
 
-    /// Returns the time at which its network returned, if it was ever lost.
+    /// Returns the time at which the location's network returned, if it was ever lost.
     fn recovered(&self) -> Option<Instant> {
         None
     }
@@ -62,13 +62,13 @@ struct ProberState {
 }
 
 impl LocalProber {
-    /// Creates a prober with these tools that accepts every failure.
+    /// Creates a prober with these tools but without reference targets, which accepts every failure.
     #[must_use]
     pub fn new(toolbox: Toolbox) -> Self {
         Self(Arc::new(ProberState { toolbox: Arc::new(toolbox), references: None, stalls: Mutex::default() }))
     }
 
-    /// Creates a prober with these tools; failures while no reference target answers count as not measured.
+    /// Creates a prober with these tools. Failures count as not measured while no reference target answers.
     #[must_use]
     pub fn with_monitor(references: Arc<ImpairmentMonitor>, toolbox: Arc<Toolbox>) -> Self {
         Self(Arc::new(ProberState { toolbox, references: Some(references), stalls: Mutex::default() }))
@@ -115,7 +115,8 @@ impl ProberState {
         outcome
     }
 
-    /// Notes a successful check. For a location that is well this reads one flag only.
+    /// Reports a successful check to the impairment monitor. While the location is not impaired, this only
+    /// reads a flag.
     fn note_up(&self, spec: &CheckSpec) {
         let impaired = self.references.as_ref().filter(|references| references.is_impaired());
         if let Some(references) = impaired.filter(|_| !is_here(spec, self.toolbox.resolver())) {
@@ -132,7 +133,8 @@ impl ProberState {
         }
     }
 
-    /// Returns the stalls of this thread's local tasks, watched since its first check. A runtime has one `LocalSet`.
+    /// Returns the stall monitor of this thread's local tasks, created at the thread's first check. A runtime
+    /// has one `LocalSet`.
     fn stalls(&self) -> Arc<StallMonitor> {
         let runtime = Handle::current().id();
         let mut watched = self.stalls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +149,7 @@ impl ProberState {
     }
 }
 
-/// Returns true if a stall of this thread explains the failed check: it lasted for a large part of the timeout.
+/// Returns true if stalls of this thread, `stalled` in total, explain a failed check.
 fn is_explained(timeout: Duration, stalled: Duration) -> bool {
     stalled >= STALLED_MIN.max(timeout / STALLED_PART)
 }

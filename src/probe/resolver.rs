@@ -1,8 +1,9 @@
 //! From names to addresses: the hosts file, then the configured or the system's name servers; answers are cached for
 //! their TTL.
 //!
-//! Distinguishes the target's trouble (no such name, a failing zone) from our own (name servers that do not answer). The
-//! egress gate decides whether an address may be connected to. DNS checks do not use this: they ask the servers themselves.
+//! Distinguishes the target's trouble (no such name, a failing zone) from our own (name servers that do not
+//! answer). The egress gate decides whether an address may be connected to. DNS checks do not use this module:
+//! they ask the servers themselves.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
@@ -24,7 +25,7 @@ use crate::probe::spec::IpVersion;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
-/// A lookup of this length raises doubt about the servers themselves.
+/// A lookup without an answer for this long raises doubt about the servers themselves.
 const DOUBT_AFTER: Duration = Duration::from_secs(1);
 /// The time for the canary questions when the lookup itself ended early.
 const CANARY_WAIT: Duration = Duration::from_millis(500);
@@ -48,7 +49,7 @@ pub struct ResolvedAddresses {
     pub v4: Vec<IpAddr>,
 }
 
-/// The reasons why there are no addresses; of two families' failures the later variant takes precedence.
+/// The reasons why there are no addresses. If both address families fail, the later variant takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LookupFailure {
     NoRecords,
@@ -62,18 +63,19 @@ enum LookupFailure {
 }
 
 impl Resolver {
-    /// Creates a resolver that asks `servers` or, when there are none, those that `files` list at the time.
+    /// Creates a resolver that asks `servers` or, if there are none, the name servers that `files` currently
+    /// list.
     pub fn new(servers: &[SocketAddr], files: NameFiles) -> Result<Self, NetError> {
         Ok(Self { names: SystemNames::new(servers, files, CACHED)? })
     }
 
-    /// Returns the present name servers, in the configured order.
+    /// Returns the current name servers, in the configured order.
     #[must_use]
     pub fn servers(&self) -> Arc<[SocketAddr]> {
         Arc::clone(&self.names.current().servers)
     }
 
-    /// Returns the addresses of `name`, at least one. With `both`, a slow family is waited for.
+    /// Returns the addresses of `name`, at least one. With `both`, waits for a slow address family too.
     pub(crate) async fn lookup(
         &self,
         name: &Name,
@@ -93,8 +95,9 @@ impl Resolver {
         Ok(self.await_answer(|| questions(name, version), deadline, asked).await??)
     }
 
-    /// Waits until `deadline` for the answer of name servers; `None` means that none of them answered. In that case, finds
-    /// out whether the servers or the name are at fault, with these questions about the name.
+    /// Waits until `deadline` for the answer of name servers; `None` from `asked` means that no server
+    /// answered. In that case, sends the questions `about_name` to find out whether the servers or the name are
+    /// at fault.
     pub(crate) async fn await_answer<T>(
         &self,
         about_name: impl FnOnce() -> Vec<Vec<u8>>,
@@ -131,7 +134,8 @@ impl Resolver {
         Err(if silence.is_of_name() { LookupFailure::Silence.into() } else { unasked() })
     }
 
-    /// Returns the addresses of a name in the hosts file, for which no server is asked, not even for a missing family.
+    /// Returns the addresses of a name in the hosts file. For such a name no server is asked, not even for a
+    /// missing family.
     fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<ResolvedAddresses> {
         let (v6, v4) = find_in_hosts(&self.names.current().hosts, name)?;
         let found = ResolvedAddresses {
@@ -141,7 +145,7 @@ impl Resolver {
         (!found.v6.is_empty() || !found.v4.is_empty()).then_some(found)
     }
 
-    /// The addresses of a name in the hosts file.
+    /// Returns the addresses of a name in the hosts file, of both families; `None` if the file has none.
     pub(crate) fn in_hosts_file(&self, name: &Name) -> Option<Vec<IpAddr>> {
         let found = self.known_to_hosts(name, IpVersion::Auto)?;
         Some(found.v6.into_iter().chain(found.v4).collect())
@@ -262,7 +266,7 @@ fn questions(name: &Name, version: IpVersion) -> Vec<Vec<u8>> {
     records.iter().filter_map(question).collect()
 }
 
-/// The stop for name servers that cannot be asked or do not answer.
+/// The trouble of this process when name servers cannot be asked or do not answer.
 const fn unasked() -> ProbeAbort {
     ProbeAbort::Trouble(LocalFault::ResolverUnavailable)
 }
@@ -278,7 +282,7 @@ async fn lagging<T>(
     }
 }
 
-/// Returns the resource that this process lacks for asking; `None` when it can open a socket.
+/// Returns the resource that this process lacks for sending questions; `None` when it can open a socket.
 fn find_local_fault() -> Option<LocalFault> {
     let any = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
     std::net::UdpSocket::bind(any).err().as_ref().and_then(local_fault)
@@ -294,8 +298,8 @@ mod tests {
         Name::from_ascii(text).unwrap()
     }
 
-    /// A server that dies after one response, which it sends after all queries: the answer is read after the
-    /// other query was sent, and is no evidence about a silent name or server.
+    /// The server answers once, after all queries have arrived, and then dies: the answer is read after the
+    /// other query was sent, but is no evidence about a silent name or server.
     #[tokio::test]
     async fn a_response_to_an_older_query_is_ignored() {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -1,7 +1,7 @@
-//! RSA keys of certificates, as far as the TLS library does not know them.
+//! RSA keys and signatures of certificates that the TLS library does not support.
 //!
-//! Here are keys that are restricted to RSASSA-PSS (RFC 4055), signatures by PSS with a salt of any length, and the
-//! reasons why a key cannot be used to check anything. Nothing is checked with SHA-1.
+//! Supported here are keys that are restricted to RSASSA-PSS (RFC 4055), and signatures by PSS with a salt of
+//! any length. The module also finds the reason why a key cannot be used at all. Nothing is checked with SHA-1.
 
 use aws_lc_rs::signature::{
     RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
@@ -20,20 +20,21 @@ use x509_parser::x509::AlgorithmIdentifier;
 
 use crate::probe::der::contents;
 
-/// The sizes of keys that signatures are checked with.
+/// The smallest and the largest key, in bits, with which signatures are checked.
 const KEY_BITS_MIN: usize = 2_048;
 const KEY_BITS_MAX: usize = 8_192;
-/// The largest public exponent that signatures are checked with.
+/// The largest public exponent, in bits, with which signatures are checked.
 const EXPONENT_BITS_MAX: usize = 33;
 
 /// The object identifier of the mask generation function MGF1 (RFC 8017, appendix B.2.1).
 const MGF1: &str = "1.2.840.113549.1.1.8";
 
-/// The ways in which a server signs with a restricted key (RFC 8446, section 4.2.3); the TLS library has no names for them.
+/// The TLS signature schemes for a restricted key (RFC 8446, section 4.2.3); the TLS library has no names for
+/// them.
 pub(super) const RESTRICTED_SCHEMES: [SignatureScheme; 3] =
     [SignatureScheme::Unknown(0x0809), SignatureScheme::Unknown(0x080a), SignatureScheme::Unknown(0x080b)];
 
-/// A signature and what it is about.
+/// A signature and the message that it signs.
 #[derive(Clone, Copy)]
 pub(super) struct SignedBytes<'a> {
     pub(super) message: &'a [u8],
@@ -45,7 +46,7 @@ pub(super) struct SignedBytes<'a> {
 pub(super) enum SignatureVerdict {
     Valid,
     Wrong,
-    /// The way of signing is not known here.
+    /// The signature algorithm is not supported here.
     Unknown,
 }
 
@@ -68,15 +69,15 @@ pub(super) struct RsaKey<'a> {
     use_for: KeyUse<'a>,
 }
 
-/// What a key may be used for.
+/// The signature schemes that a key may be used with.
 enum KeyUse<'a> {
     AnyScheme,
-    /// PSS alone, with these parameters if there are any.
+    /// PSS only, with these parameters if the key names any.
     Pss(Option<Any<'a>>),
 }
 
 impl<'a> RsaKey<'a> {
-    /// The key of a certificate; `None` for one that is not RSA.
+    /// The key of a certificate; `None` for a key that is not RSA.
     pub(super) fn of(certificate: &X509Certificate<'a>) -> Option<Self> {
         Self::read(contents(certificate.tbs_certificate.subject_pki.raw)?)
     }
@@ -122,7 +123,7 @@ impl<'a> RsaKey<'a> {
         }
     }
 
-    /// Checks a signature of a certificate that was made in this way.
+    /// Checks the signature of a certificate that was made with `algorithm`; `Unknown` unless that is PSS.
     pub(super) fn check_certificate(
         &self,
         algorithm: &AlgorithmIdentifier<'_>,
@@ -184,7 +185,8 @@ impl PssHash {
     }
 }
 
-/// How a signature by PSS is made: the hash function of the message and of its mask, and the length of the salt.
+/// The parameters of a PSS signature: the hash function of the message and of its mask, and the length of the
+/// salt in bytes.
 #[derive(Clone, Copy)]
 struct PssParameters {
     hash: PssHash,
@@ -203,7 +205,8 @@ impl PssParameters {
         is_known.then_some(Self { hash, salt_bytes: read.salt_length() })
     }
 
-    /// Whether a key that is restricted to `limits` may sign in this way: its salt is the shortest one.
+    /// Returns true if a key that is restricted to `limits` may sign with these parameters. The salt of
+    /// `limits` is the shortest allowed one.
     fn keep(self, limits: Self) -> bool {
         self.hash == limits.hash && self.salt_bytes >= limits.salt_bytes
     }

@@ -1,6 +1,6 @@
 //! The signature of one certificate, checked with the key of one authority.
 //!
-//! The TLS library's own ways come first; where it has none, those with RSA that are known here.
+//! The algorithms of the TLS library come first, then the RSA algorithms of `rsa_keys`.
 
 use rustls::pki_types::SignatureVerificationAlgorithm;
 use x509_parser::prelude::X509Certificate;
@@ -8,11 +8,11 @@ use x509_parser::prelude::X509Certificate;
 use crate::probe::der::{contents, split};
 use crate::probe::rsa_keys::{RsaKey, SignatureVerdict, SignedBytes};
 
-/// The most signatures that are checked for one chain, as in the TLS library.
+/// Maximum number of signatures that are checked for one chain, as in the TLS library.
 pub(super) const SIGNATURES_MAX: usize = 100;
 
-/// Checks the signature of a certificate with the key of an authority, the contents of its `SubjectPublicKeyInfo`; `None`
-/// when its parts cannot be read.
+/// Checks the signature of a certificate with the key of an authority. `key_info` is the contents of the
+/// authority's `SubjectPublicKeyInfo`. `None` when a part of the certificate or the key cannot be read.
 pub(super) fn signed_by(
     der: &[u8],
     certificate: &X509Certificate<'_>,

@@ -1,10 +1,10 @@
 //! The cause of a lookup without an answer in time: the name, or the name servers.
 //!
-//! A server is sent a few questions at once: a canary, those about the name, and a canary again. If it answers both
-//! canaries, it was alive when it read the questions between them, so it is silent about this name only. Everything else is
-//! no evidence against the name: a server that has died or recovered meanwhile, an answer that this machine was too busy to
-//! read, or no answer at all. Since the order of the questions decides, and not the time at which an answer is
-//! read, a slow machine changes no verdict.
+//! A server is sent a few questions at once: a canary, the questions about the name, and a canary again. If it
+//! answers both canaries, it was alive when it read the questions between them, so it is silent about this name
+//! only. Everything else is no evidence against the name: a server that has died or recovered meanwhile, an
+//! answer that this machine was too busy to read, or no answer at all. Since the order of the questions
+//! decides, and not the time at which an answer is read, a slow machine changes no verdict.
 
 use std::io;
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ impl<'a> SilenceCheck<'a> {
         Ok(Self { servers, questions, answered: servers.iter().map(|_| AtomicU8::new(0)).collect() })
     }
 
-    /// Asks all servers, and receives until everything is answered, which may never happen.
+    /// Asks all servers, and receives until all questions are answered, which may never happen.
     pub(crate) async fn run(&self) {
         let asked =
             self.servers.iter().zip(&self.answered).map(|(server, answered)| self.ask(*server, answered));
@@ -63,7 +63,8 @@ impl<'a> SilenceCheck<'a> {
         Ok(())
     }
 
-    /// Returns true when a server has answered both canaries, and none has answered all questions about the name.
+    /// Returns true when a server has answered both canaries, and no server has answered all questions about
+    /// the name.
     pub(crate) fn is_of_name(&self) -> bool {
         let canaries = 1 | 1 << (self.questions.len() - 1);
         let about_name = self.everything() & !canaries;
@@ -81,7 +82,7 @@ impl<'a> SilenceCheck<'a> {
     }
 }
 
-/// Returns true if the answer can be parsed: an unreadable one is no answer about a name.
+/// Returns true if the answer can be parsed: an unreadable answer says nothing about a name.
 fn is_readable(answer: &[u8]) -> bool {
     read_answer(answer).is_some()
 }
@@ -95,7 +96,8 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers the questions with these numbers and no others; returns when it has read all.
+    /// Runs a server that answers the questions with these numbers and no others; returns when it has read all
+    /// questions.
     async fn answer(socket: &UdpSocket, questions: usize, numbers: &[usize], code: u8) {
         let mut question = [0; 64];
         for number in 0..questions {

@@ -1,7 +1,7 @@
 //! The specification of one check, parsed and ready: no text is parsed again while checks run.
 //!
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
-//! 100,000 of these exist at once, so lists are boxed slices.
+//! Up to 100,000 specifications exist at once, so lists are boxed slices.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::probe::endpoint::{Endpoint, Host};
 pub struct CheckSpec {
     /// The longest time that one attempt may take.
     pub timeout: Duration,
-    /// The conditions under which it is degraded or down.
+    /// The conditions under which the service is degraded or down.
     pub conditions: Box<[Condition]>,
     /// The kind of check, with its settings.
     pub kind: CheckKind,
@@ -70,7 +70,7 @@ pub enum CheckKind {
 pub struct AddressingOptions {
     /// The families that may be tried.
     pub ip_version: IpVersion,
-    /// With `Auto`: a name with one dead family is `degraded`.
+    /// With `Auto`: true if a name with one dead family is `degraded`.
     pub smart_dualstack: bool,
 }
 
@@ -132,7 +132,7 @@ pub struct SslCheck {
 /// Echo requests to one host.
 #[derive(Debug)]
 pub struct IcmpCheck {
-    /// The host that is connected to.
+    /// The host that is pinged.
     pub host: Host,
     /// The address families that are tried.
     pub addressing: AddressingOptions,

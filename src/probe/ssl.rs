@@ -1,7 +1,7 @@
 //! TLS certificate checks: reads the chain of a server and judges it.
 //!
-//! The handshake accepts any certificate, so that an expired or foreign one can be read and named; the connection
-//! carries no application data. Judging is the same as for verified HTTP.
+//! The handshake accepts any certificate, so that an expired or foreign certificate can be read and named; the
+//! connection carries no application data. Certificates are judged as for verified HTTP.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(crate) async fn run(
     examine(check, conditions, toolbox, attempt).await.0
 }
 
-/// Runs the check and returns its findings too, also for a refused certificate.
+/// Runs the check and also returns the facts that were read, even for a refused certificate.
 pub(crate) async fn examine(
     check: &SslCheck,
     conditions: &[Condition],

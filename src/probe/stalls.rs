@@ -1,9 +1,9 @@
-//! Times in which the checks of a thread did not run: the process was stopped by a signal, the processor was busy with
-//! others, or the thread had more tasks than it could run.
+//! Times in which the checks of a thread did not run: the process was stopped by a signal, the processor was
+//! busy with other processes, or the thread had more tasks than it could run.
 //!
-//! A task that only sleeps and reads the clock notices them, because it waits in the same queue as the checks, that of the
-//! thread's `LocalSet`. A check that failed while its own thread stood still for a large part of its time has measured
-//! this process, not its target.
+//! Stalls are noticed by a task that only sleeps and reads the clock, because this task waits in the same queue
+//! as the checks: that of the thread's `LocalSet`. A check that failed while its own thread stood still for a
+//! large part of the check's time has measured this process, not its target.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ const STALL_MIN: Duration = Duration::from_millis(100);
 /// Maximum number of stored stalls, usually those of the last minutes.
 const REMEMBERED: usize = 256;
 
-/// The stalls of one thread's local tasks. Stops watching when it is dropped.
+/// The stalls of one thread's local tasks. The watch ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct StallMonitor {
     record: Arc<Mutex<StallRecord>>,
@@ -55,8 +55,7 @@ impl StallMonitor {
         Self { record, watcher: watcher.abort_handle() }
     }
 
-    /// Returns the time since `start` in which the local tasks stood still, up to now. It includes the present wait of the
-    /// watcher.
+    /// Returns the time since `start` in which the local tasks stood still. A stall in progress is included.
     pub(crate) fn since(&self, start: Instant) -> Duration {
         self.record.lock().unwrap_or_else(PoisonError::into_inner).since(start, Instant::now())
     }
@@ -74,7 +73,7 @@ impl Drop for StallMonitor {
 }
 
 impl StallRecord {
-    /// Notes that the watcher ran at `now`.
+    /// Records that the watcher ran at `now`.
     fn tick(&mut self, now: Instant) {
         self.stalls.extend(self.pending(now));
         self.last_tick = now;
@@ -83,7 +82,7 @@ impl StallRecord {
         }
     }
 
-    /// Returns the stall that lasts at `now`, if the watcher has waited for long.
+    /// Returns the stall that is in progress at `now`, if the watcher is late by at least `STALL_MIN`.
     fn pending(&self, now: Instant) -> Option<TaskStall> {
         let length = now.saturating_duration_since(self.last_tick).saturating_sub(TICK);
         (length >= STALL_MIN).then_some(TaskStall { ended: now, length })

@@ -25,32 +25,33 @@ const HTTPS_PORT: u16 = 443;
 pub enum Target {
     /// The URL of an `http` check.
     Url(Box<Url>),
-    /// `tcp`, and `ssl` with its default port filled in.
+    /// Host and port of a `tcp` or `ssl` check; for `ssl` the default port is filled in.
     HostPort(Host, u16),
     /// The name that a `dns` check asks for.
     Name(Name),
-    /// Name or address for `icmp`.
+    /// Name or address of an `icmp` check.
     Host(Host),
     /// Free text of a type that is not probed.
     Unused,
 }
 
-/// The target does not have the form of its type. The text is shown to clients (contract 5.3).
+/// The target does not have the form of its check type. The text of the error is shown to clients (contract
+/// 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetFormError {
-    /// Not a URL, for `http`.
+    /// The target of an `http` check is not an absolute URL.
     #[error("Enter an absolute http or https URL.")]
     Url,
-    /// Not host and port, for `tcp`.
+    /// The target of a `tcp` check is not a host and a port.
     #[error("Enter host:port.")]
     HostPort,
-    /// Not a host name, for `dns` and `ssl`.
+    /// The target of a `dns` or `ssl` check is not a host name.
     #[error("Enter a host name.")]
     HostName,
-    /// Neither host name nor address, for `icmp`.
+    /// The target of an `icmp` check is neither a host name nor an address.
     #[error("Enter a host name or an IP address.")]
     HostOrAddress,
-    /// The text of a manual service.
+    /// The text of a `manual` or `heartbeat` service is too long.
     #[error("Use at most 2048 characters.")]
     Length,
 }
@@ -68,8 +69,8 @@ pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetF
     }
 }
 
-/// Parses a URL. The URL parser accepts more than the contract: missing slashes, surrounding blanks, an empty authority.
-/// So the authority is checked before.
+/// Parses a URL. The URL parser accepts more than the contract (missing slashes, surrounding blanks, an empty
+/// authority), so scheme, blanks and authority are checked first.
 fn url(text: &str) -> Option<Target> {
     let (scheme, rest) = text.split_once("://")?;
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");

@@ -1,4 +1,4 @@
-//! Search for a text in another one that arrives in chunks and is never held as a whole.
+//! Search for a text in another text that arrives in chunks and is never held as a whole.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ const WINDOW_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 pub(super) struct TextSearch<'n> {
     needle: &'n str,
-    /// The end of the text so far, as far as a match may start in it.
+    /// The end of the text so far: the part in which a match may still be found.
     window: String,
 }
 
@@ -33,7 +33,7 @@ impl<'n> TextSearch<'n> {
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns true when the text is in the data since the last search.
+    /// Returns true when the window contains the searched text.
     pub(super) fn is_found(&self) -> bool {
         self.window.contains(self.needle)
     }

@@ -30,7 +30,7 @@ use crate::probe::link::CountingStream;
 use crate::probe::toolbox_error::ToolboxError;
 use crate::probe::trust::{CertificateVerifier, TrustStore};
 
-/// Size of one TLS alert record: all that a server sends which rejects our hello at once.
+/// Size of one TLS alert record in bytes. A server that rejects our hello at once sends nothing else.
 const ALERT_RECORD_BYTES: u64 = 7;
 
 /// The versions of HTTP that a server may choose from.
@@ -82,12 +82,12 @@ impl TlsConfigs {
         })
     }
 
-    /// The configuration for HTTP, with or without verification.
+    /// Returns the configuration that offers all versions of HTTP, with or without verification.
     pub(crate) const fn for_http(&self, verify: bool) -> &Arc<ClientConfig> {
         self.for_offer(verify, HttpOffer::Any)
     }
 
-    /// The configuration for some versions of HTTP.
+    /// Returns the configuration that offers these versions of HTTP, with or without verification.
     pub(crate) const fn for_offer(&self, verify: bool, offer: HttpOffer) -> &Arc<ClientConfig> {
         let configs = if verify { &self.verified } else { &self.unverified };
         match offer {
@@ -168,8 +168,8 @@ pub(crate) async fn handshake(
     Ok(stream)
 }
 
-/// Interprets an error of an established connection, which TLS may have caused (such as the late refusal of a client
-/// without a certificate); `otherwise` is the code of errors without one of their own.
+/// Interprets an error of an established connection, which TLS may have caused (such as the late refusal of a
+/// client without a certificate). `otherwise` is the code for errors that have no code of their own.
 pub(crate) fn failure(error: &io::Error, otherwise: ErrorCode) -> ProbeAbort {
     rejected(error, u64::MAX, otherwise)
 }
@@ -223,7 +223,7 @@ fn refused(error: &Error, received: u64) -> ProbeAbort {
     ProbeAbort::failed(code, message)
 }
 
-/// The reason that was read from the certificate itself.
+/// Returns the flaw that was found in the certificate itself; `None` for other reasons.
 fn flaw(reason: &CertificateError) -> Option<&CertificateFlaw> {
     match reason {
         CertificateError::Other(other) => other.0.downcast_ref(),
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.8, `tls_*`, and `tls_legacy` for versions that rustls does not support.
+    /// The codes `tls_*` of contract 4.8; `tls_legacy` for versions that rustls does not support.
     #[rstest]
     #[case(Error::InvalidCertificate(CertificateError::Expired), 900, ErrorCode::TlsExpired)]
     #[case(Error::InvalidCertificate(CertificateError::NotValidYet), 900, ErrorCode::TlsExpired)]

@@ -17,8 +17,8 @@ pub use crate::probe::toolbox_error::ToolboxError;
 
 /// Maximum number of decoded bytes of a response body that are read.
 pub const BODY_MAX_BYTES: usize = 1 << 20;
-/// Maximum number of bodies decoded with a window at the same time. The tables of a hostile brotli stream take 3 MiB
-/// besides its window, so the limit is per location and not per check.
+/// Maximum number of bodies decoded with a window at the same time. The tables of a hostile brotli stream take
+/// 3 MiB in addition to its window, so the limit is per location and not per check.
 const DECODING_WINDOWS: usize = 1;
 
 /// The settings of a location.
@@ -28,7 +28,7 @@ pub struct ToolboxConfig {
     pub dns_servers: Vec<SocketAddr>,
     /// The files by which the system resolves names; changes are followed.
     pub name_files: NameFiles,
-    /// Certificate authorities that are trusted besides the system's; a PEM file.
+    /// Certificate authorities that are trusted in addition to the system's; a PEM file.
     pub ca_file: Option<PathBuf>,
     /// The addresses that checks may connect to.
     pub egress: EgressPolicy,
@@ -66,7 +66,7 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Reads the authorities and the resolver's configuration.
+    /// Creates the tools; reads the authorities and the resolver's configuration.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Toolbox {
         &self.egress
     }
 
-    /// Name resolution, and the health of the name servers.
+    /// Name resolution of the location.
     #[must_use]
     pub const fn resolver(&self) -> &Resolver {
         &self.resolver

@@ -1,4 +1,5 @@
-//! Why the tools of a location cannot be set up: in a file below the tools, because they report it as well.
+//! Errors of setting up the tools of a location. They have a module of their own because the tools report them
+//! as well.
 
 use hickory_resolver::net::NetError;
 

@@ -1,7 +1,8 @@
-//! The certificate trust of checks: a chain is judged by the authorities that the gate reads, and the wall clock.
+//! The certificate trust of checks: a chain is judged by the authorities that `egress` reads, and by the wall
+//! clock.
 //!
-//! Revocation is not checked. A connection that only reads a certificate demands proof that the server holds its key;
-//! one with verification switched off demands nothing.
+//! Revocation is not checked. A connection that only reads a certificate still requires proof that the server
+//! holds the certificate's key. A connection with verification switched off requires nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::probe::der::contents;
 use crate::probe::issuers::{IssuerDates, VerifiedIssuers};
 use crate::probe::rsa_keys::{RESTRICTED_SCHEMES, RsaKey, SignatureVerdict, SignedBytes};
 
-/// How the TLS library checks a signature of a handshake.
+/// A function of the TLS library that checks a signature of a handshake.
 type HandshakeCheck = fn(
     &[u8],
     &CertificateDer<'_>,
@@ -27,8 +28,8 @@ type HandshakeCheck = fn(
     &WebPkiSupportedAlgorithms,
 ) -> Result<HandshakeSignatureValid, Error>;
 
-/// Every scheme by which a server may sign, the better ones first: where nothing is checked, an old server shall find
-/// its own.
+/// All schemes by which a server may sign, the better ones first. They are offered where nothing is checked, so
+/// that an old server finds one that it supports.
 const ALL_SCHEMES: [SignatureScheme; 16] = [
     SignatureScheme::ECDSA_NISTP256_SHA256,
     SignatureScheme::ECDSA_NISTP384_SHA384,
@@ -89,7 +90,8 @@ impl TrustStore {
         judge().map_err(|error| CertificateFlaw::explain_chain(&chain, error))
     }
 
-    /// Checks the chain; by steps of our own where the TLS library stops by itself.
+    /// Checks the chain with the TLS library, or with `VerifiedIssuers` where the library reaches one of its
+    /// limits.
     fn follow(
         &self,
         own: &CertificateDer<'_>,
@@ -152,7 +154,8 @@ impl CertificateVerifier {
         }
     }
 
-    /// Checks a signature of the handshake, when that is asked for; `check` is what the TLS library does.
+    /// Checks a signature of the handshake, unless signatures are not verified. `check` is the function of the
+    /// TLS library.
     fn check_signature(
         &self,
         message: &[u8],

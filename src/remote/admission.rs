@@ -1,8 +1,9 @@
-//! Admission of a location's results: only of services that it is assigned, in their present version, with plausible times, and
-//! not more than it can have measured.
+//! Admission of a location's results: only of services that are or were assigned to the location, in the
+//! assigned version, with plausible times, and no more than the location can have measured.
 //!
-//! Pure: takes a batch, the assignments and the times, returns results. A result that was measured in an earlier version,
-//! while that was effective, belongs to the history: it is stored, but does not affect the present status.
+//! The functions are pure: they take a batch, the assignments and the times, and return results. A result that
+//! was measured in an earlier version, while that version was in effect, belongs to the history: it is stored,
+//! but does not affect the current status.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,12 +20,13 @@ use crate::remote::counters::ResultRefusal;
 const MOST_ATTEMPTS: u8 = 6;
 /// Allowed rate as a multiple of the schedule: fast rechecks, and results stored while the location was disconnected.
 const RATE_FACTOR: f64 = 20.0;
-/// Seconds of its schedule that may arrive at once: twice the maximum age of results.
+/// Seconds of a location's schedule whose results may arrive at once: twice the maximum age of results.
 const BURST_SECONDS: f64 = 2.0 * OLDEST_MS as f64 / 1_000.0;
-/// Checks of one service in a burst, and per second: fast rechecks run once a second, requested checks besides.
+/// Checks of one service in a burst, and per second: fast rechecks run once a second, requested checks come in
+/// addition.
 const REQUESTS_AT_ONCE: i64 = 10;
 const REQUESTS_PER_SECOND: i64 = 2;
-/// Number of results that may always arrive at once.
+/// Number of results that may always arrive at once, even if the location checks few services.
 const BURST_LEAST: f64 = 1_000.0;
 
 /// A received batch, with sender and time.
@@ -34,7 +36,7 @@ pub struct ArrivedBatch {
     pub location: LocationCode,
     /// The batch as it was parsed.
     pub batch: ResultBatch,
-    /// The time at which the bus received it.
+    /// The time at which the bus received the batch.
     pub received_at: Timestamp,
     /// Milliseconds by which the clock of the location is ahead, if that has to be corrected.
     pub clock_ahead_ms: i64,
@@ -45,7 +47,7 @@ pub struct ArrivedBatch {
 pub struct TakenResults {
     /// Id of the service.
     pub id: Id,
-    /// Its results, oldest first.
+    /// The results, oldest first.
     pub records: Vec<CheckRecord>,
     /// False for results of an earlier version.
     pub is_present: bool,
@@ -111,7 +113,8 @@ fn services_with_excess(records: &[CheckRecord]) -> HashSet<ServiceKey> {
     spans.into_iter().filter(|(_, span)| is_crowded(*span)).map(|(service, _)| service).collect()
 }
 
-/// Returns true if the time is plausible. A result is measured before the bus receives it, which limits times in the future.
+/// Returns true if the times and the attempt of a result are plausible. A result is measured before the bus
+/// receives it, which limits times in the future.
 fn is_plausible(record: &CheckRecord, received_at: Timestamp, now: Timestamp) -> bool {
     let early_ms = record.checked_at.ms_since(received_at);
     let late_ms = record.checked_at.ms_since(record.scheduled_at);
@@ -129,7 +132,7 @@ pub struct ResultAllowance {
 }
 
 impl ResultAllowance {
-    /// The full allowance, for a location that has sent nothing yet, or not for long.
+    /// The full allowance, for a location that has sent nothing yet, or nothing for a long time.
     #[must_use]
     pub fn full(checks_per_second: f64, now: Timestamp) -> Self {
         Self { results: burst(checks_per_second), at: now }

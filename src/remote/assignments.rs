@@ -15,12 +15,12 @@ const CHANGE_MS: i64 = 2_000;
 /// Number of remembered versions of a service.
 const VERSIONS: usize = 8;
 
-/// A service in its assignment to a location.
+/// The assignment of a service to a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAssignment {
     /// Id of the service.
     pub id: Id,
-    /// The present version.
+    /// The assigned version of target and configuration.
     pub version: u64,
     /// The role of the location's votes.
     pub role: ProbeRole,
@@ -121,7 +121,7 @@ impl AssignmentRegistry {
         }
     }
 
-    /// Returns the assignments of a location; `None` = there are none.
+    /// Returns the assignments of a location; `None` if it never had any.
     #[must_use]
     pub fn of(&self, location: &LocationCode) -> Option<Arc<RwLock<LocationAssignments>>> {
         let all = self.of_locations.read().unwrap_or_else(PoisonError::into_inner);

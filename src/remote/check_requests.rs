@@ -45,7 +45,7 @@ impl Handler<LocationCheckRequest> for CheckRequestSender {
             return;
         }
         let request = RemoteCheckRequest { service, check_now, fast_rechecks_ms };
-        // Sent only if the client has room for it: it is not worth waiting.
+        // Sent only if the client has room for the request: waiting is not worth it.
         if send_check_request(&self.0, &location, request).now_or_never().is_none() {
             tracing::debug!(%location, "check request dropped: the NATS client is busy");
         }

@@ -1,18 +1,18 @@
 //! Differences between the clocks of locations and ours, and their correction.
 //!
-//! A report only gets older in transit, so the one that is furthest ahead is the most accurate. A correction changes only
-//! when it is clearly wrong, because a result is identified by its time.
+//! A report only gets older in transit, so the report that is furthest ahead is the most accurate. A correction
+//! changes only when it is clearly wrong, because a result is identified by its time.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::location::LocationCode;
 
-/// A difference up to this is not corrected.
+/// A difference up to this many milliseconds is not corrected.
 const TOLERANCE_MS: i64 = 2_000;
 /// Number of compared reports.
 const REPORTS: usize = 6;
-/// A correction that is wrong by no more is kept.
+/// A correction is kept while it is wrong by at most this many milliseconds.
 const STEADY_MS: i64 = 1_500;
 
 /// The clocks of all locations. Cheap to clone.
@@ -28,14 +28,14 @@ struct ClockReports {
 /// The clock of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
-    /// Milliseconds by which it is ahead; negative when it is behind.
+    /// Milliseconds by which the location's clock is ahead; negative when it is behind.
     pub ahead_ms: i64,
-    /// The correction in milliseconds; 0 = none is needed.
+    /// The correction in milliseconds; 0 if none is needed.
     pub correction_ms: i64,
 }
 
 impl LocationClocks {
-    /// Notes by how much the clock in a report was ahead of ours at its arrival.
+    /// Records by how much the clock in a report was ahead of ours when the report arrived.
     pub fn note(&self, location: &LocationCode, ahead_ms: i64) -> ClockOffset {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reports = all.entry(location.clone()).or_default();

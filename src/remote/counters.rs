@@ -10,15 +10,15 @@ use crate::telemetry::{Exposition, MetricCollector};
 words! {
     /// The reason why a result, or a whole message, is refused.
     pub enum ResultRefusal {
-        /// The message is no batch of results, or names another sender.
+        /// The message is not a batch of results, or names another sender.
         Malformed,
         /// The service is not assigned to the location, or was deleted.
         NotAssigned,
-        /// It was measured before target or configuration changed.
+        /// The result was measured before target or configuration changed.
         OldVersion,
-        /// Its times are implausible.
+        /// The times of the result are implausible.
         Implausible,
-        /// More than the location can have measured.
+        /// There are more results than the location can have measured.
         TooMany,
     }
 }

@@ -1,7 +1,8 @@
-//! Distribution of definitions: each location receives its own, sealed to it, and no others.
+//! Distribution of definitions: each location receives only its own definitions, sealed to its key.
 //!
-//! The stored services are compared with the bucket, and only differences are written. Marks name the services to compare
-//! ([`ChangeQueue`]); after a failure they are returned, so that missed changes are distributed later.
+//! The stored services are compared with the bucket, and only differences are written. Marks name the services
+//! to compare ([`ChangeQueue`]); after a failure they are put back, so that missed changes are distributed
+//! later.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -48,9 +49,9 @@ pub struct DefinitionDistributor {
     pub compiler: DefinitionCompiler,
     /// Marks of services to compare.
     pub changes: ChangeQueue,
-    /// The partitions of this node, whose services it distributes.
+    /// The partitions of this node, which distributes the definitions of their services.
     pub ownership: Ownership,
-    /// The present assignments of locations.
+    /// The current assignments of locations.
     pub assignments: Arc<AssignmentRegistry>,
     /// The public keys of the locations.
     pub recipients: Arc<RecipientKeys>,
@@ -74,7 +75,7 @@ struct BucketState {
     entries: HashMap<DefinitionKey, BucketEntry>,
     /// Deleted definitions with their times: the bucket drops them after a while.
     taken_away: VecDeque<RemovedDefinition>,
-    /// Entries by service, for deleted services.
+    /// Keys of the entries of each service, needed when a service is deleted.
     definition_keys: HashMap<ServiceKey, Vec<DefinitionKey>>,
 }
 
@@ -148,9 +149,9 @@ enum DistributionProblem {
 }
 
 impl DefinitionDistributor {
-    /// Distributes for ever, until the future is dropped.
+    /// Distributes until the future is dropped.
     pub async fn run(mut self) {
-        // Before that no location would be wanted anywhere, and all definitions would be deleted.
+        // While no location is known, no definition would be wanted, and all would be deleted.
         if self.are_locations_known.wait_for(|is_known| *is_known).await.is_err() {
             return;
         }
@@ -220,7 +221,7 @@ impl DefinitionDistributor {
     async fn compare_all(&self, known: &mut BucketState) -> Result<(), DistributionProblem> {
         let mut after = ServiceKey::MIN;
         let mut stale: HashSet<DefinitionKey> = known.filled().cloned().collect();
-        // What is not found again is stale, unless its row cannot be read.
+        // An entry whose service is not found again is stale, unless the row of the service cannot be read.
         let mut before = std::mem::take(&mut known.definition_keys);
         loop {
             let main = self.databases.main.reader();
@@ -267,7 +268,7 @@ impl DefinitionDistributor {
                 );
             });
             let Ok(planned) = planned else {
-                // It is left unchanged.
+                // The definitions of this service are left unchanged.
                 let definition_keys = known
                     .filled()
                     .filter(|definition_key| definition_key.service == service.id)
@@ -383,7 +384,8 @@ impl DefinitionDistributor {
         Ok(())
     }
 
-    /// Returns the digest, equal exactly if content and recipient are; it reveals nothing without the installation's key.
+    /// Returns a digest that is equal exactly if content and recipient are. It reveals nothing without the
+    /// installation's key.
     fn digest(&self, json: &[u8], recipient: &str) -> String {
         let message = [recipient.as_bytes(), json].join(&0);
         self.compiler.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()

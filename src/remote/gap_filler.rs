@@ -1,6 +1,7 @@
 //! Turns no-data periods into measured time once late results that cover them are stored.
 //!
-//! Many arrive at once when a location reconnects, so a service waits until no more arrive, but for a limited time.
+//! Many late results arrive at once when a location reconnects. So the periods of a service are filled once no
+//! more results arrive, or after a limited time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,13 +19,13 @@ use crate::record::gap_filling::{self, LateResults};
 use crate::remote::assignments::AssignmentRegistry;
 use crate::store::history::History;
 
-/// A result that is stored later than this after its time is late, in milliseconds.
+/// A result is late if it is stored more than this many milliseconds after it was measured.
 const LATE_MS: i64 = 10_000;
 /// The poll interval.
 const EVERY: Duration = Duration::from_secs(1);
-/// A service waits until no result has arrived for this long.
+/// The periods of a service are filled once no late result has arrived for this long.
 const QUIET: Duration = Duration::from_secs(3);
-/// A service waits at most this long.
+/// The periods of a service are filled at most this long after the first late result.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// The services with late results. Cheap to clone.
@@ -41,7 +42,7 @@ struct LateResultSpan {
 }
 
 impl LateResultSpans {
-    /// Notes the late ones among these stored results.
+    /// Records the late results among these stored ones.
     pub fn note(&self, records: &[CheckRecord], now: Timestamp) {
         let late = records.iter().filter(|record| now.ms_since(record.checked_at) > LATE_MS);
         for CheckRecord { service, location, checked_at, .. } in late {
@@ -80,14 +81,14 @@ pub struct GapFiller {
     pub assignments: Arc<AssignmentRegistry>,
     /// The history with the no-data periods.
     pub history: History,
-    /// The engine with the present figures.
+    /// The engine with the current figures.
     pub engine: Engine,
     /// Source of the wall time.
     pub clock: Clock,
 }
 
 impl GapFiller {
-    /// Fills for ever, until the future is dropped.
+    /// Fills no-data periods until the future is dropped.
     pub async fn run(self) {
         let mut ticks = interval(EVERY);
         loop {
@@ -98,7 +99,7 @@ impl GapFiller {
         }
     }
 
-    /// Fills the no-data periods of a service; one that is no longer assigned is left unchanged.
+    /// Fills the no-data periods of a service; a service that is no longer assigned is skipped.
     async fn fill(&self, service: ServiceKey, mark: LateResultSpan) {
         let Some(of_location) = self.assignments.of(&mark.location) else { return };
         let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner).get(service).copied();

@@ -1,5 +1,5 @@
-//! Intake of results: every batch is judged, accepted results go to the engine at once, the history stores them, and only then
-//! the batch is acknowledged.
+//! Intake of results: every batch is judged, accepted results go to the engine at once, and the batch is
+//! acknowledged only after the history has stored them.
 //!
 //! Two halves run concurrently. The listener passes on judged batches; the writer stores all waiting ones in one transaction.
 //! While the history database is unavailable the writer retries and holds its batches; when they reach the bus's limit of
@@ -37,7 +37,7 @@ use crate::service_router::ownership::Ownership;
 
 /// The wait before the stream is opened again, or a batch is stored again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Maximum number of batches that the engine receives at once.
+/// Maximum number of batches whose results are passed to the engine at once.
 const RECEIVED_AT_ONCE: usize = 64;
 /// Maximum number of results in one transaction.
 const ROWS_PER_COMMIT: usize = 8_192;
@@ -76,7 +76,7 @@ struct PendingResults {
 }
 
 impl ResultIntake {
-    /// Takes results for ever, until the future is dropped.
+    /// Receives results until the future is dropped.
     pub async fn run(self) {
         let (sender, receiver) = mpsc::channel(usize::try_from(UNACKNOWLEDGED).unwrap_or(1));
         // Both end with this future: neither outlives the other.
@@ -179,7 +179,8 @@ impl ResultIntake {
         owners.chain([self.node.clone()]).collect()
     }
 
-    /// The partitions that are watched with known assignments: results of others would be wrongly refused.
+    /// The partitions that are watched with known assignments: results of other partitions would be wrongly
+    /// refused.
     fn accepted_partitions(&self) -> PartitionSet {
         self.ownership.ready().common(*self.compared.borrow())
     }
@@ -220,7 +221,7 @@ impl ResultIntake {
         taken
     }
 
-    /// Stores waiting batches, all in one transaction as far as there is room, and acknowledges them.
+    /// Stores waiting batches, as many as fit in one transaction, and acknowledges them.
     async fn write(&self, mut pending: mpsc::Receiver<PendingResults>) {
         let mut held = VecDeque::new();
         loop {
@@ -251,7 +252,7 @@ impl ResultIntake {
         }
     }
 
-    /// Stores a batch, with retries for any time. Meanwhile the redelivery of all held batches is delayed.
+    /// Stores a batch, with retries until it succeeds. Meanwhile the redelivery of all held batches is delayed.
     async fn store(
         &self,
         batch: &RecordBatch,

@@ -1,7 +1,8 @@
 //! Updates the registry with the stored remote locations, while services are watched.
 //!
-//! A location is part of the registry from its creation on, even before a machine has enrolled: it is offline then, as
-//! whenever it sends no reports. A disabled one keeps its history, and gets no more requests.
+//! A location is part of the registry from its creation on, even before a machine has enrolled: it is then
+//! offline, like any location that sends no reports. A disabled location keeps its history, and gets no more
+//! requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -26,7 +27,7 @@ const EVERY: Duration = Duration::from_secs(5);
 pub struct RecipientKeys(RwLock<HashMap<LocationCode, String>>);
 
 impl RecipientKeys {
-    /// Returns the key of a location; `None` = it has none, or is not in use.
+    /// Returns the key of a location; `None` if it has no key, or is disabled.
     #[must_use]
     pub fn key_of(&self, location: &LocationCode) -> Option<String> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(location).cloned()
@@ -56,7 +57,7 @@ pub struct LocationSync {
     pub looker: ActorHandle<CheckRequestSender>,
     /// Marked when the locations of every service have changed.
     pub changes: ChangeQueue,
-    /// Notified of the same, for the engine.
+    /// Notified of the same changes, for the engine.
     pub grown: Arc<Notify>,
     /// Notified when a machine has become a location.
     pub enrolled: Arc<Notify>,
@@ -71,7 +72,7 @@ impl std::fmt::Debug for LocationSync {
 }
 
 impl LocationSync {
-    /// Polls for ever, until the future is dropped.
+    /// Polls until the future is dropped.
     pub async fn run(self) {
         loop {
             if let Err(error) = self.sync_once().await {
@@ -99,7 +100,7 @@ impl LocationSync {
             if is_new {
                 tracing::info!(location = %code, "remote location added");
             }
-            // Also for a known one: the actor may have been replaced.
+            // Also for a known location: the actor may have been replaced.
             self.roster.add_remote(stored.location, self.looker.address().recipient());
             has_changed |= self.roster.set_used(&code, true) | is_new;
         }

@@ -2,9 +2,10 @@
 //!
 //! - [`enrolment_service`]: enrolment of machines as locations, and renewal of their tokens.
 //! - [`location_sync`]: updates the location registry with stored locations while services are watched.
-//! - [`distribution`]: sends each location its definitions; [`assignments`] are the present ones.
-//! - [`intake`]: receives results, filtered by [`admission`], and acknowledges them once the recorder has stored them.
-//! - [`gap_filler`]: late results make no-data periods measured time.
+//! - [`distribution`]: sends each location its definitions; [`assignments`] are the services that each location
+//!   checks.
+//! - [`intake`]: receives results, filtered by [`admission`], and acknowledges them once they are stored.
+//! - [`gap_filler`]: turns no-data periods into measured time when late results arrive.
 //! - [`check_requests`]: requests to locations for immediate checks.
 //! - [`presences`]: reports of locations about themselves; [`clocks`]: the differences of their clocks.
 //!

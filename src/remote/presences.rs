@@ -19,7 +19,7 @@ pub struct PresenceListener {
     pub connection: BusConnection,
     /// The registry that stores the reports.
     pub roster: Arc<LocationRegistry>,
-    /// Receives the differences of their clocks.
+    /// Receives the differences of the locations' clocks.
     pub clocks: LocationClocks,
     /// Source of the wall time.
     pub clock: Clock,
@@ -71,7 +71,7 @@ impl PresenceListener {
     }
 }
 
-/// Parses a reason; one of a newer version becomes the nearest known one.
+/// Parses the name of a reason; an unknown one, of a newer version, becomes `LocationImpaired`.
 fn reason(word: &str) -> Option<LocalFault> {
     Some(
         LocalFault::ALL
@@ -81,7 +81,7 @@ fn reason(word: &str) -> Option<LocalFault> {
     )
 }
 
-/// Logs when a clock becomes wrong, and when it is right again.
+/// Logs when the clock of a location becomes wrong, and when it is right again.
 fn log_clock_change(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, clock: ClockOffset) {
     let is_wrong = clock.correction_ms != 0;
     if warned.insert(location.clone(), is_wrong).unwrap_or(false) == is_wrong {

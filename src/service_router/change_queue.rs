@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use crate::id::Id;
 use crate::model::service::{ServiceAddress, ServiceKey};
 
-/// Pending marks. Cheap to clone; without a reader they are not stored.
+/// Pending marks. Cheap to clone. In a queue without a reader, marks are dropped.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeQueue(Option<Arc<ChangeQueueState>>);
 
@@ -31,7 +31,7 @@ pub struct ChangedServices {
 }
 
 impl ChangeQueue {
-    /// Creates marks that are stored for a reader.
+    /// Creates a queue whose marks are stored for a reader.
     #[must_use]
     pub fn with_consumer() -> Self {
         Self(Some(Arc::default()))
@@ -44,12 +44,12 @@ impl ChangeQueue {
         });
     }
 
-    /// Marks all services as changed: there is another location.
+    /// Marks all services as changed, for example because a location was added.
     pub fn mark_all(&self) {
         self.add(|marks| marks.all = true);
     }
 
-    /// Returns marks that could not be processed.
+    /// Puts marks back that could not be processed.
     pub fn put_back(&self, left: ChangedServices) {
         self.add(|marks| {
             marks.all |= left.all;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct HostChanges(Arc<AtomicU64>);
 
 impl HostChanges {
-    /// Notes that a custom domain was committed with another status, or deleted.
+    /// Records that a custom domain was committed with another status, or deleted.
     pub fn note(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }

@@ -1,9 +1,9 @@
 //! Ownership of partitions: those whose services this node watches, and the fencing tokens of its writes.
 //!
-//! A single node owns everything, for ever. Among several nodes the leases decide, and a partition passes three states: it is
-//! *held* as long as this node may write its results, *watched* while its services are checked or about to be, and *ready*
-//! once all of them are. The database decides in the end: it refuses the writes of a node that wrongly believes to hold a
-//! partition.
+//! A single node owns everything, always. Among several nodes the leases decide, and a partition passes three
+//! states: it is *held* as long as this node may write its results, *watched* while its services are checked or
+//! about to be, and *ready* once all of them are checked. The database decides in the end: it refuses the
+//! writes of a node that wrongly believes that it holds a partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -23,9 +23,10 @@ pub struct Ownership(Option<Arc<SharedOwnership>>);
 /// The identity of this node among several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeIdentity {
-    /// The name by which other nodes reach it.
+    /// The name by which other nodes reach this node.
     pub name: NodeName,
-    /// The id of the data folder, which one process at a time uses; the database identifies holders by it.
+    /// The id of the data folder, which one process at a time uses. The database identifies the holder of a
+    /// partition by this id.
     pub folder: Id,
 }
 
@@ -69,13 +70,13 @@ impl Ownership {
         Self(Some(Arc::new(SharedOwnership { member, owned: RwLock::default(), changed })))
     }
 
-    /// The identity of this node among others; `None` = it is the only one.
+    /// The identity of this node among others; `None` if it is the only node.
     #[must_use]
     pub fn member(&self) -> Option<&NodeIdentity> {
         self.0.as_ref().map(|shared| &shared.member)
     }
 
-    /// The present partitions; `None` = all of them, without fencing tokens.
+    /// The current partitions; `None` for a single node, which owns all of them without fencing tokens.
     #[must_use]
     pub fn owned(&self) -> Option<OwnershipSnapshot> {
         self.read(OwnershipSnapshot::clone)
@@ -111,7 +112,7 @@ impl Ownership {
         self.ready().contains(Partition::of(0))
     }
 
-    /// The node that owns a service, as far as this node knows; `None` = none at the moment.
+    /// The node that owns a service, as far as this node knows; `None` if no node does.
     #[must_use]
     pub fn owner_of(&self, service: ServiceKey) -> Option<NodeName> {
         self.read(|owned| owned.ledger.owner_of(Partition::of(service)).cloned()).flatten()
@@ -133,7 +134,7 @@ impl Ownership {
         self.read(|owned| owned.cut_off.clone()).unwrap_or_default()
     }
 
-    /// Subscribes to changes of the ready partitions. For a single node there are none.
+    /// Subscribes to changes of the ready partitions. On a single node they never change.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<PartitionSet> {
         match &self.0 {
@@ -152,12 +153,12 @@ impl Ownership {
         self.change(|owned| owned.living.clone_from(living));
     }
 
-    /// Stores the living nodes that alone cannot write to the databases.
+    /// Stores the living nodes that cannot write to the databases although others can.
     pub fn note_cut_off(&self, nodes: &BTreeSet<NodeName>) {
         self.change(|owned| owned.cut_off.clone_from(nodes));
     }
 
-    /// Notes that these partitions are held from now on, and about to be watched.
+    /// Records that these partitions are held from now on, and about to be watched.
     pub fn hold(&self, partitions: PartitionSet, fence: FencingToken) {
         self.change(|owned| {
             owned.watched = owned.watched.union(partitions);
@@ -165,12 +166,12 @@ impl Ownership {
         });
     }
 
-    /// Notes that the database has another holder of these partitions, for the keeper of this node's share.
+    /// Records that the database has another holder of these partitions, for the keeper of this node's share.
     pub fn note_overtaken(&self, partitions: PartitionSet) {
         self.change(|owned| owned.overtaken = owned.overtaken.union(partitions));
     }
 
-    /// Returns and clears the partitions that other nodes have taken.
+    /// Returns and clears the partitions for which the database has another holder.
     #[must_use]
     pub fn take_overtaken(&self) -> PartitionSet {
         let mut overtaken = PartitionSet::NONE;
@@ -178,7 +179,7 @@ impl Ownership {
         overtaken
     }
 
-    /// Notes that all services of these partitions are checked.
+    /// Records that all services of these partitions are checked.
     pub fn note_ready(&self, partitions: PartitionSet) {
         self.change(|owned| owned.ready = owned.ready.union(partitions.common(owned.watched)));
     }
@@ -191,7 +192,7 @@ impl Ownership {
         });
     }
 
-    /// Releases these partitions: nothing of them is written any more.
+    /// Releases these partitions: this node writes no more results of their services.
     pub fn let_go(&self, partitions: PartitionSet) {
         self.stop_watching(partitions);
         self.change(|owned| {

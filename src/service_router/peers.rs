@@ -1,7 +1,7 @@
 //! The other engine nodes: requests to the owner of a service, and for recently stored results.
 //!
-//! Any node accepts any API request, but only the owner of a service knows its present state. So the owner is asked, and asked
-//! again while a partition changes its owner. A missing answer is an error, never a guess.
+//! Any node accepts any API request, but only the owner of a service knows its current state. So the owner is
+//! asked, and asked again while a partition changes its owner. A missing answer is an error, never a guess.
 
 use std::fmt::Debug;
 
@@ -26,7 +26,7 @@ pub trait PeerNodes: Debug + Send + Sync {
     /// Returns true if a request can be sent at this moment.
     fn are_reachable(&self) -> bool;
 
-    /// Sends a request to one of them.
+    /// Sends a request to another node.
     ///
     /// # Errors
     ///
@@ -37,9 +37,9 @@ pub trait PeerNodes: Debug + Send + Sync {
 /// A request to another node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PeerRequest {
-    /// Apply these services as they are stored now. Answered once that is effective.
+    /// Apply these services as they are stored now. Answered once the change is effective.
     Changed(Vec<ServiceRevision>),
-    /// Request for the present snapshots of these services.
+    /// Request for the current snapshots of these services.
     Snapshots(Vec<ServiceAddress>),
     /// Check these services at once. Answered when the checks are requested, not when they are done.
     LookAt(Vec<ServiceAddress>),
@@ -61,7 +61,7 @@ pub enum PeerRequest {
 pub struct ServiceRevision {
     /// Key and id of the service.
     pub service: ServiceAddress,
-    /// Its revision, or its last one if it was deleted.
+    /// Revision of the service, or its last one if it was deleted.
     pub revision: i64,
 }
 

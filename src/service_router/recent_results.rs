@@ -1,7 +1,8 @@
 //! The results that this node has stored recently, for other nodes whose clients listen to events.
 //!
-//! Another node polls for results after its last [`ResultPosition`]. Nothing is kept unless a node polls, this node
-//! waits for none, and the number of results is limited: a node that polls too late learns that some are missing.
+//! Another node polls for results after its last [`ResultPosition`]. Results are kept only while another node
+//! polls, and at most `RESULTS_MAX` of them, without waiting for any node: a node that polls too late learns
+//! that some are missing.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +20,7 @@ const ASKED_WITHIN: Duration = Duration::from_secs(10);
 const RESULTS_MAX: usize = 50_000;
 /// Approximate maximum size of one answer in bytes.
 const ANSWER_BYTES: usize = 256 * 1_024;
-/// Approximate size of a result besides its texts in bytes.
+/// Approximate size of a result without its texts, in bytes.
 const RESULT_BYTES: usize = 64;
 
 /// The results that this node has stored recently.
@@ -39,7 +40,7 @@ struct ResultBuffer {
 /// A position in a node's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultPosition {
-    /// Identifies the count; another value = the node has restarted its count.
+    /// Identifies the numbering; a different value means that the node has started to number its results again.
     pub epoch: Id,
     /// Number of the first result after the position.
     pub number: u64,
@@ -48,7 +49,7 @@ pub struct ResultPosition {
 /// A request for recently stored results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultsRequest {
-    /// The position of the requesting node; `None` = none yet, and only the present position is returned.
+    /// The position of the requesting node; `None` if it has none yet, and only asks for the current position.
     pub position: Option<ResultPosition>,
     /// True if results are wanted; otherwise only the position advances.
     pub wants_results: bool,
@@ -61,14 +62,14 @@ pub struct ResultsReply {
     pub position: ResultPosition,
     /// The results, in the order in which they were stored.
     pub results: Vec<CheckRecord>,
-    /// True if no result is missing between the requested position and these.
+    /// True if no result is missing between the requested position and these results.
     pub is_whole: bool,
     /// True if there are more results.
     pub has_more: bool,
 }
 
 impl RecentResults {
-    /// Adds results that are durable.
+    /// Adds results once they are durable.
     pub fn note(&self, batch: &Arc<RecordBatch>) {
         let mut buffer = self.buffer();
         if buffer.as_ref().is_some_and(|buffer| buffer.asked_at.elapsed() > ASKED_WITHIN) {

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::model::service::ServiceKey;
 use crate::telemetry::{Exposition, MetricCollector};
 
-/// The keys of these services. Cheap to clone: all clones are one.
+/// The keys of the unreadable services. Cheap to clone; all clones share the keys.
 #[derive(Clone, Debug, Default)]
 pub struct UnreadableServices(Arc<Mutex<BTreeSet<ServiceKey>>>);
 
 impl UnreadableServices {
-    /// Adds services that were found so.
+    /// Adds services whose rows cannot be read.
     pub fn add(&self, keys: &[ServiceKey]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
     }
 
-    /// Takes these for all there are: every service was read.
+    /// Replaces all keys, after every service was read.
     pub fn replace(&self, keys: BTreeSet<ServiceKey>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = keys;
     }

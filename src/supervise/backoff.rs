@@ -1,4 +1,5 @@
-//! The wait before something that died starts again: it doubles, has a random spread, and resets after a calm time.
+//! The wait before a dead actor or task starts again: it doubles, has a random spread, and resets after a calm
+//! time.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use tokio::time::Instant;
 
 /// The first wait, without its random spread.
 pub const FIRST: Duration = Duration::from_millis(100);
-/// The wait doubles at most this often.
+/// The wait doubles at most this many times.
 const DOUBLINGS: u32 = 6;
 /// An actor that lives this long starts with the shortest wait again.
 const CALM: Duration = Duration::from_secs(600);
@@ -19,7 +20,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the wait after a death now: from 100 to 113 ms for the first one.
+    /// Returns the wait after a death at this moment: from 100 to 113 ms for the first death.
     pub fn next_wait(&mut self) -> Duration {
         let mut byte = [0];
         // Without randomness all waits are equally long.

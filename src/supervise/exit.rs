@@ -10,9 +10,9 @@ pub const FROZEN_AFTER: u32 = 30;
 pub enum ActorExit {
     /// The actor stopped by itself.
     Stopped,
-    /// It panicked, with this message.
+    /// The actor panicked, with this message.
     Panicked(String),
-    /// It did not answer and was abandoned.
+    /// The actor did not answer and was abandoned.
     Frozen,
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 /// Exit code of a process that cannot continue: an internal software error in sysexits.h.
 pub const EXIT_CODE: u8 = 70;
 
-/// The reason, once there is one.
+/// The reason why the process has to end; unset until there is one.
 #[derive(Debug)]
 pub(super) struct FatalSignal(watch::Sender<Option<Arc<str>>>);
 

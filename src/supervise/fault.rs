@@ -8,9 +8,9 @@
 pub enum InjectedFault {
     /// The actor panics.
     Panic = 1,
-    /// It never processes a message again.
+    /// The actor never processes a message again.
     Freeze = 2,
-    /// It blocks its thread.
+    /// The actor blocks its thread.
     Block = 3,
 }
 

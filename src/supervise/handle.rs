@@ -1,4 +1,4 @@
-//! A handle to an actor: it leads to the present one, across all restarts.
+//! A handle to an actor, which stays valid across all restarts of the actor.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,10 +11,10 @@ use crate::supervise::kind::ActorKindCounters;
 use crate::supervise::life::ActorLife;
 use crate::supervise::supervised_actor::SupervisedActor;
 
-/// Leads to an actor. Cheap to clone.
+/// A handle to the current life of an actor. Cheap to clone.
 pub struct ActorHandle<A: SupervisedActor>(Arc<ActorSlot<A>>);
 
-/// The present life of an actor.
+/// The current life of an actor.
 pub(super) struct ActorSlot<A: SupervisedActor> {
     present: RwLock<CurrentActor<A>>,
     capacity: usize,
@@ -69,7 +69,7 @@ impl<A: SupervisedActor> ActorHandle<A> {
         self.0.with(|present| present.address.try_send(message))
     }
 
-    /// Returns the address of the present actor, valid until that actor ends.
+    /// Returns the address of the current actor, valid until that actor ends.
     #[must_use]
     pub fn address(&self) -> Addr<A> {
         self.0.with(|present| present.address.clone())
@@ -98,7 +98,7 @@ impl<A: SupervisedActor> ActorSlot<A> {
         Arc::clone(&self.state)
     }
 
-    /// Sends the present actor the question whether it is alive.
+    /// Sends the current actor the question whether it is alive.
     pub(super) fn ask(&self, tick: u32) {
         let fault = self.state.take_fault();
         self.with(|present| {

@@ -1,4 +1,4 @@
-//! Requesting a fault of a kind. Only debug builds take requests from outside.
+//! Requests for a fault of a kind. Only debug builds take requests from outside.
 
 use crate::supervise::Supervisor;
 use crate::supervise::fault::InjectedFault;

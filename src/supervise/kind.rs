@@ -13,7 +13,7 @@ const PROBLEM_CHARACTERS: usize = 500;
 /// The effect of the death of an actor or a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDeath {
-    /// It starts again, with the state to continue.
+    /// The actor or task starts again, with the state to continue.
     Restart,
     /// The process ends: continuing would lose acknowledged data.
     EndProcess,
@@ -33,7 +33,7 @@ impl OnDeath {
 /// A kind of actors or tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActorKind {
-    /// Its name: lower case, with underscores.
+    /// Name of the kind: lower case, with underscores.
     pub name: &'static str,
     /// The effect of the death of a member.
     pub on_death: OnDeath,
@@ -68,7 +68,7 @@ pub struct ActorKindState {
     pub panics: u64,
     /// The number of times that a member was given up because it did not answer.
     pub frozen: u64,
-    /// The total length of their queues, where that is known.
+    /// Total length of the queues of the members; `None` if no queue is watched.
     pub waiting: Option<u64>,
     /// The message of the last panic or other failure.
     pub last_error: Option<String>,
@@ -103,7 +103,7 @@ impl ActorKindCounters {
         }
     }
 
-    /// Returns the present state of the kind.
+    /// Returns the current state of the kind.
     #[must_use]
     pub fn state(&self) -> ActorKindState {
         let queues = lock(&self.queues);

@@ -1,13 +1,13 @@
 //! Supervision: the one way to start an actor or a background task, of any kind.
 //!
-//! - A kind states what its death means ([`SupervisedActor::KIND`]): it starts again after a jittered back-off
-//!   ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one log line ([`fatal`]), so that the
-//!   service manager starts it again.
+//! - A kind defines what happens when a member dies ([`SupervisedActor::KIND`]): the member starts again after
+//!   a jittered back-off ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one log line
+//!   ([`fatal`]), so that the service manager starts it again.
 //! - An actor dies by a panic, or by freezing: one that has not answered for [`FROZEN_AFTER`] seconds is replaced
 //!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Only seconds in which this
 //!   process ran are counted: after a stop of the whole process no actor counts as frozen.
-//! - Other code holds an [`ActorHandle`] to an actor, which leads to the present one. Messages sent while the actor
-//!   waits for its restart wait with it.
+//! - Other code holds an [`ActorHandle`] to an actor, which always reaches the current life. Messages sent
+//!   while the actor waits for its restart wait with it.
 //! - [`ActorKindState`] is the state of each kind.
 //!
 //! `actix::Supervisor` does not restart after a panic, so this is our own. Nothing is global: a [`Supervisor`] belongs to
@@ -79,12 +79,12 @@ impl std::fmt::Debug for Supervisor {
 pub struct ActorPlacement {
     /// The thread that runs the actor.
     pub thread: ArbiterHandle,
-    /// Messages in its mailbox before `try_send` is refused.
+    /// Number of messages in the actor's mailbox before `try_send` is refused.
     pub mailbox: usize,
 }
 
 impl Supervisor {
-    /// Starts an actor and keeps it alive: `make` creates each new one with the state to continue.
+    /// Starts an actor and keeps it alive: `make` creates the actor for each life, with the state to continue.
     pub fn start<A: SupervisedActor>(
         &self,
         placement: &ActorPlacement,
@@ -155,8 +155,9 @@ impl Supervisor {
         }
     }
 
-    /// Starts one life of an actor that is restarted by its owner, as services are by the fleet: `ended` is called when it is
-    /// over. `make` gets the address to share: a clone of its own would cost two allocations.
+    /// Starts one life of an actor that is restarted by its owner, such as a service by the fleet. `ended` is
+    /// called when the life is over. `make` gets the address to share: a clone of its own would cost two
+    /// allocations.
     pub fn launch<A: SupervisedActor + Send>(
         &self,
         placement: &ActorPlacement,

@@ -16,7 +16,7 @@ impl RunningTasks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
     }
 
-    /// Cancels all of them; returns once their resources are dropped.
+    /// Cancels all tasks; returns once their resources are dropped.
     pub async fn end(&self) {
         let tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.iter().for_each(JoinHandle::abort);
@@ -31,7 +31,7 @@ mod tests {
 
     use super::*;
 
-    /// Like a database connection that is returned to its pool during a query.
+    /// A resource like a database connection that is returned to its pool during a query.
     struct NeedsRuntime(Option<oneshot::Sender<bool>>);
 
     impl Drop for NeedsRuntime {

@@ -1,4 +1,5 @@
-//! What an actor needs to be supervised: the name of its kind, and an answer to the question whether it is alive.
+//! The requirements on a supervised actor: the name of its kind, and an answer to the question whether it is
+//! alive.
 
 use actix::{Actor, Context, Handler};
 

@@ -10,9 +10,9 @@ use crate::supervise::supervised_actor::SupervisedActor;
 /// Seconds between two questions.
 const ASKED_EVERY: u32 = 5;
 
-/// An actor that is asked.
+/// An actor that the sweep asks whether it is alive.
 pub(super) trait MonitoredActor: Send + Sync {
-    /// Asks it if it is due, abandons it if it has not answered.
+    /// Asks the actor if a question is due, and abandons it if it has not answered for too long.
     fn check_liveness(&self, tick: u32);
 }
 

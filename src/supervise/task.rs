@@ -28,7 +28,8 @@ impl Drop for AliveGuard {
 }
 
 impl Supervisor {
-    /// Runs a task on the present thread until it ends by itself. `make` creates it, and again after a panic.
+    /// Runs a task on the current thread until it ends by itself. `make` creates the task at the start and
+    /// after each panic.
     pub fn spawn<F: Future<Output = ()> + 'static>(
         &self,
         kind: ActorKind,

@@ -1,7 +1,8 @@
 //! The watchdog: a thread of its own that counts the seconds in which this process ran, and ends a process that hangs.
 //!
-//! It asks the threads of the actors whether they run anything at all. One that does not can neither be repaired nor
-//! stopped in order, so the process ends. The same happens when an orderly end takes too long.
+//! The watchdog asks the threads of the actors whether they run anything at all. A thread that does not can
+//! neither be repaired nor stopped in order, so the process ends. The same happens when an orderly end takes
+//! too long.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -17,15 +18,15 @@ use crate::supervise::watched_thread::WatchedThread;
 /// Seconds that an orderly end may take.
 const END_TAKES: u32 = 8;
 
-/// A running watchdog; it ends when this is dropped.
+/// A running watchdog, which ends when this value is dropped.
 #[derive(Debug)]
 pub struct Watchdog {
     _end: Sender<()>,
 }
 
 impl Watchdog {
-    /// Starts the watchdog, which checks every `every`. `end` must end the process at once; it gets the reason, unless that is
-    /// known already ([`Supervisor::failed`]).
+    /// Starts the watchdog, which checks every `every`. `end` must end the process at once. It gets the reason,
+    /// or `None` if the reason was reported before ([`Supervisor::failed`]).
     pub fn start(
         supervisor: Supervisor,
         every: Duration,
@@ -69,7 +70,7 @@ impl Supervisor {
         let mut threads = lock(&self.0.threads);
         let blocked = threads.iter().find(|thread| thread.is_blocked(now));
         let blocked = blocked.map(|thread| thread.name().to_owned());
-        // A thread that has ended, ended with the app.
+        // A thread that has ended is no longer asked: it ended with the app.
         threads.retain_mut(|thread| thread.is_open() || thread.ask(now));
         blocked
     }

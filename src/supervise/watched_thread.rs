@@ -25,17 +25,17 @@ impl WatchedThread {
         &self.name
     }
 
-    /// Returns true when its last question has been open for too long.
+    /// Returns true when the last question to the thread has been open for too long.
     pub(super) fn is_blocked(&self, now: u32) -> bool {
         self.is_open() && now.wrapping_sub(self.asked) >= FROZEN_AFTER
     }
 
-    /// Returns true while its last question is not answered.
+    /// Returns true while the last question to the thread is not answered.
     pub(super) fn is_open(&self) -> bool {
         self.answered.load(Ordering::Acquire) != self.asked
     }
 
-    /// Asks it; returns false when it has ended.
+    /// Asks the thread; returns false when it has ended.
     pub(super) fn ask(&mut self, now: u32) -> bool {
         self.asked = now;
         let answered = Arc::clone(&self.answered);

@@ -18,15 +18,16 @@ use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 /// A service as checked by one location.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationDefinition {
-    /// The service.
+    /// Public id of the service.
     pub service: Id,
-    /// Key of its measurements.
+    /// Database key of the service, by which results are stored.
     pub key: ServiceKey,
-    /// Name, for the location's log.
+    /// Name of the service, for the location's log.
     pub name: String,
     /// Name of the check type.
     pub check_type: String,
-    /// Version of target and configuration: results of one version are valid for the next exactly if it is equal.
+    /// Hash of type, target, timeout and configuration. Results stay valid for a later definition with the same
+    /// version.
     pub version: u64,
     /// Revision of the stored service.
     pub revision: i64,
@@ -41,7 +42,7 @@ pub struct LocationDefinition {
 /// The schedule of one location's checks of one service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationSchedule {
-    /// Hash that determines the phase of its schedule.
+    /// Hash that determines the phase of the schedule.
     pub hash: u64,
     /// Milliseconds between two checks.
     pub interval_ms: i64,
@@ -49,7 +50,7 @@ pub struct LocationSchedule {
     pub timeout_seconds: u8,
     /// Attempts before a bad result counts, from 1.
     pub attempts: u8,
-    /// Wait before the second attempt, in milliseconds; it doubles.
+    /// Wait before the second attempt, in milliseconds; doubled for each further attempt.
     pub backoff_ms: i64,
     /// Longest wait before a further attempt, in milliseconds.
     pub backoff_max_ms: i64,
@@ -72,7 +73,7 @@ impl LocationSchedule {
         }
     }
 
-    /// Returns the plan of this one location; `None` if the interval is zero.
+    /// Returns the plan of this one location; `None` if the interval or the number of attempts is zero.
     #[must_use]
     pub fn plan(&self) -> Option<WatchPlan> {
         let alone = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch };
@@ -115,7 +116,7 @@ impl LocationDefinition {
     }
 }
 
-/// A definition in the form of the bus.
+/// A sealed definition as it is sent over the bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedDefinition {
     /// Public key of the sender.
@@ -124,13 +125,13 @@ pub struct SealedDefinition {
     pub sealed: String,
 }
 
-/// Size of a sealed definition besides its JSON in bytes: keys, seal and names, with a margin.
+/// Bytes that a sealed definition has in addition to its JSON (keys, seal and names), with a margin.
 const BESIDE_JSON_BYTES: usize = 512;
 
 /// A definition cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionProblem {
-    /// The text is no definition.
+    /// The bytes are not a definition.
     #[error("not a service definition")]
     Form,
     /// The definition cannot be opened.

@@ -1,4 +1,5 @@
-//! Enrolment of a machine as a location: the join token, which an operator carries to it, and the requests with it.
+//! Enrolment of a machine as a location: the join token, which an operator copies to the machine, and the
+//! requests between machine and engine.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -10,12 +11,13 @@ use crate::bus::credentials::BusCredentials;
 /// The first characters of a join token; the digit is its version.
 const HEAD: &str = "wkjoin1.";
 
-/// All the data that a machine needs to become a location. It can be used once, for an hour.
+/// All the data that a machine needs to become a location. A token can be used once, within an hour.
 #[derive(Clone, Debug)]
 pub struct JoinToken {
     /// Addresses of the NATS servers.
     pub url: String,
-    /// Authorities (PEM), one of which must have signed the servers' certificate; `None` = the system's.
+    /// Authorities (PEM), one of which must have signed the servers' certificate; `None` for the system's
+    /// authorities.
     pub authority: Option<String>,
     /// Credentials of the enrolment, as a text.
     pub credentials: SecretString,
@@ -29,7 +31,7 @@ struct JoinTokenContent {
     credentials: String,
 }
 
-/// The text is no join token.
+/// The text is not a join token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a join token; watchkeeper location create prints one, which begins with {HEAD}")]
 pub struct JoinTokenError;
@@ -66,9 +68,9 @@ impl JoinToken {
 /// The request of a machine to become the location of its enrolment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnrolmentRequest {
-    /// Public key of its future credentials.
+    /// Public key of the machine's future credentials.
     pub user_key: String,
-    /// Public key to which its definitions will be sealed.
+    /// Public key to which the machine's definitions will be sealed.
     pub sealing_key: String,
 }
 
@@ -77,9 +79,9 @@ pub struct EnrolmentRequest {
 pub struct EnrolmentGrant {
     /// Code of the location.
     pub code: String,
-    /// Its name.
+    /// Name of the location.
     pub name: String,
-    /// Its token, for the key of its request. It expires; see [`RenewalGrant`].
+    /// Token of the location, for the key in its request. The token expires; see [`RenewalGrant`].
     pub token: String,
 }
 

@@ -3,7 +3,7 @@
 //! - [`enrolment`]: a machine becomes a location, and renews its token.
 //! - [`definition`]: the checks of one service at a location.
 //! - [`results`]: the results of a location.
-//! - [`check_request`]: requests for checks beside the schedule.
+//! - [`check_request`]: requests for checks outside the schedule.
 //! - [`presence`]: the state of a location.
 //! - [`question`]: requests between engine nodes; [`recent`]: requests for recently stored data.
 //!

@@ -1,4 +1,5 @@
-//! The state of a location as it reports it. It is shown, and its clock is compared; nothing else is trusted.
+//! The state of a location, as the location reports it. The report is shown, and the location's clock compared
+//! with ours.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +14,11 @@ pub(super) const LATEST_MS: i64 = 253_402_300_799_999;
 pub struct LocationPresence {
     /// Version of the program.
     pub version: String,
-    /// Its wall clock at the time of the report, in milliseconds since 1970.
+    /// The location's wall clock at the time of the report, in milliseconds since 1970.
     pub sent_at_ms: i64,
-    /// The wall clock when its process started.
+    /// The start of the location's process by its own wall clock, in milliseconds since 1970.
     pub started_at_ms: i64,
-    /// Number of services that it checks.
+    /// Number of services that the location checks.
     pub services: u64,
     /// Lateness that 99 % of the starts since the last report did not exceed, in microseconds.
     pub lateness_p99_us: u64,
@@ -25,20 +26,20 @@ pub struct LocationPresence {
     pub missed: u64,
     /// Results in memory that the engine has not taken yet.
     pub waiting: u64,
-    /// Bytes of results on its disk that the engine has not taken yet.
+    /// Bytes of results on the location's disk that the engine has not taken yet.
     pub spool_bytes: u64,
-    /// Results that were given up because the spool was full, since the process started.
+    /// Results that were dropped because the spool was full, since the process started.
     pub shed: u64,
-    /// True if none of its reference targets answers, or none of its checks can be made. Missing in older versions.
+    /// True if no reference target of the location answers, or no check can be made. Missing in older versions.
     #[serde(default)]
     pub impaired: bool,
-    /// The reason why none of its checks can be made, named as at `/metrics`. Missing in older versions.
+    /// The reason why no check can be made, named as at `/metrics`. Missing in older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blind_by: Option<String>,
 }
 
 impl LocationPresence {
-    /// Parses a report; `None` = it is none, or has a value out of range.
+    /// Parses a report; `None` if the bytes are not a report, or the time is out of range.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut read: Self = serde_json::from_slice(bytes).ok()?;

@@ -12,13 +12,13 @@ use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
 use crate::service_router::peers::{PeerReply, PeerRequest, ServiceRevision};
 
-/// A request in the form of the bus.
+/// A request between engine nodes, as it is sent over the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionText {
     /// Services were changed or deleted.
     Changed(Vec<ServiceText>),
-    /// Requests the present snapshots of these services.
+    /// Requests the current snapshots of these services.
     Snapshots(Vec<ServiceText>),
     /// Check these services at once.
     LookAt(Vec<ServiceText>),
@@ -26,9 +26,9 @@ pub enum QuestionText {
     Ping {
         /// The service that reports itself.
         service: ServiceText,
-        /// The time of its arrival, in milliseconds since 1970.
+        /// The time of the ping's arrival, in milliseconds since 1970.
         at_ms: i64,
-        /// True if it reported a failure.
+        /// True if the ping reports a failure.
         has_failed: bool,
     },
     /// Count a request of the token with this database key.
@@ -37,7 +37,7 @@ pub enum QuestionText {
     Stored(AfterText),
 }
 
-/// A service.
+/// A service as it is named on the bus; the revision is only sent with changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceText {
     id: Id,
@@ -46,11 +46,11 @@ pub struct ServiceText {
     revision: Option<i64>,
 }
 
-/// An answer in the form of the bus.
+/// An answer between engine nodes, as it is sent over the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerText {
-    /// It is done.
+    /// The request was carried out.
     Done,
     /// The snapshots.
     Snapshots(Vec<SnapshotText>),
@@ -71,15 +71,15 @@ pub enum AnswerText {
     Stored(RecentText),
 }
 
-/// The present state of a service. Times in milliseconds since 1970.
+/// The current state of a service. Times in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotText {
     verdict: String,
-    /// Missing in older versions.
+    /// True while the service is flapping. Missing in older versions.
     #[serde(default)]
     is_flapping: bool,
     last_check_at_ms: Option<i64>,
-    /// Missing in older versions.
+    /// The same as `sure_since` of the snapshot. Missing in older versions.
     #[serde(default)]
     sure_since_ms: Option<i64>,
     measured_until_ms: Option<i64>,
@@ -212,7 +212,7 @@ pub enum AnswerTextError {
     /// A verdict that this version does not know.
     #[error("'{0}' is not a verdict")]
     UnknownVerdict(String),
-    /// The bytes are no results.
+    /// The results in the answer cannot be decoded.
     #[error("the results cannot be read")]
     Results,
 }

@@ -17,7 +17,7 @@ pub struct PositionText {
     number: u64,
 }
 
-/// The request of a node.
+/// The request of a node for recently stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AfterText {
     #[serde(rename = "place")]
@@ -25,7 +25,7 @@ pub struct AfterText {
     wants_results: bool,
 }
 
-/// The answer to the request.
+/// Recently stored data, as the answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentText {
     #[serde(rename = "place")]

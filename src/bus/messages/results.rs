@@ -37,11 +37,12 @@ pub struct ResultBatch {
 pub struct BatchMessage {
     /// The bytes of the batch.
     pub bytes: Vec<u8>,
-    /// Message id: equal for equal results, whenever they are sent; it cannot be guessed without knowing them.
+    /// Message id. The same results always have the same id, which cannot be guessed without knowing the
+    /// results.
     pub id: String,
 }
 
-/// The bytes are no batch of results.
+/// The bytes are not a batch of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a batch of results")]
 pub struct ResultBatchError;

@@ -31,7 +31,7 @@ pub(super) enum ChunkProgress {
     Partial,
     /// The last chunk was read.
     Complete,
-    /// The data are no chunk.
+    /// The data are not a chunk.
     Broken,
 }
 
@@ -44,7 +44,7 @@ impl ChunkReader {
         self.is_bare
     }
 
-    /// Takes as much of `waiting` as possible.
+    /// Parses as much of `waiting` as possible, and appends the result to `tidy`.
     pub(super) fn read(&mut self, waiting: &mut Vec<u8>, tidy: &mut Vec<u8>) -> ChunkProgress {
         let mut at = 0;
         let read = self.advance(waiting, &mut at, tidy);

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 /// The longest header name that the HTTP library accepts; longer ones are dropped like other invalid lines.
 const NAME_MAX_BYTES: usize = u16::MAX as usize;
 
-/// The state of the received data as a head.
+/// The result of looking for a head in the received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeadForm {
     /// More data are needed.
     Partial,
-    /// It is complete, with this number of bytes.
+    /// The head is complete, with this number of bytes.
     Complete(usize),
-    /// The data are no HTTP.
+    /// The data are not HTTP.
     Foreign,
 }
 
-/// The end of the body.
+/// The place where the body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BodyFraming {
     /// There is no body, and another head follows.
@@ -124,7 +124,7 @@ impl HttpStatusLine {
     }
 }
 
-/// The length of the body.
+/// The length of the body, as the headers announce it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BodyLength {
     /// Missing, or a number out of range: the body ends with the connection.
@@ -181,7 +181,7 @@ fn value(line: &[u8]) -> &[u8] {
     line.iter().position(|byte| *byte == b':').map_or(&[], |at| line[at + 1..].trim_ascii())
 }
 
-/// Removes carriage returns, which alone do not end a line.
+/// Replaces carriage returns within a line by blanks: alone they do not end a line.
 fn without_returns(line: &[u8]) -> Cow<'_, [u8]> {
     if line.contains(&b'\r') {
         Cow::Owned(line.iter().map(|byte| if *byte == b'\r' { b' ' } else { *byte }).collect())

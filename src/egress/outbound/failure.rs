@@ -1,6 +1,6 @@
 //! The reasons why an exchange ended without a response, with texts for operators.
 //!
-//! They contain no sent data: no header, no body, no address.
+//! The texts contain no sent data: no header, no body, no address.
 
 use std::error::Error;
 use std::io;
@@ -34,7 +34,7 @@ pub enum ExchangeFailure {
     /// The head of the response is too large.
     #[error("The head of the answer is larger than 256 KiB or 4,096 lines")]
     Head,
-    /// The response is no HTTP.
+    /// The response is not HTTP.
     #[error("The answer is not a proper HTTP response")]
     Protocol,
     /// The client cannot send the request; trying again is useless.
@@ -51,7 +51,7 @@ pub enum NameFault {
     /// The name has no A and no AAAA record.
     #[error("The name has no address")]
     NoAddress,
-    /// An error of the zone's servers.
+    /// The name servers reported a failure, or refused the question.
     #[error("The name server failed or refused")]
     ServerFailed,
     /// No name server answered.
@@ -65,16 +65,16 @@ pub enum NameFault {
 /// The reasons why no address of a host could be connected to, the most informative ones last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ConnectFault {
-    /// There is no route to it.
+    /// There is no route to the host.
     #[error("No route to the host")]
     Unreachable,
-    /// It did not answer in time.
+    /// The host did not answer in time.
     #[error("Connecting timed out")]
     Silence,
     /// The connection was closed at once.
     #[error("Connection reset by the peer")]
     Reset,
-    /// It refused the connection.
+    /// The host refused the connection.
     #[error("Connection refused")]
     Refused,
 }

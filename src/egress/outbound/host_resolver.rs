@@ -1,6 +1,7 @@
 //! From the name of a host to its addresses, of both families, IPv6 and IPv4 alternating.
 //!
-//! The hosts file first, then the name servers; answers are cached for their TTL. The gate comes after it.
+//! The hosts file is read first, then the name servers are asked; answers are cached for their TTL. The egress
+//! gate judges the addresses later.
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
@@ -16,7 +17,7 @@ use super::failure::{ExchangeFailure, NameFault};
 use crate::egress::{NameFiles, SystemNames, addresses, find_in_hosts, local_fault};
 use crate::model::check::LocalFault;
 
-/// The time that one family may lag behind the other, once that has addresses.
+/// The time that one family may lag behind the other, once the other has addresses.
 const FAMILY_LAG: Duration = Duration::from_millis(500);
 /// Maximum number of cached answers.
 const CACHED: u64 = 4_096;
@@ -29,7 +30,7 @@ impl HostResolver {
         Ok(Self(SystemNames::new(servers, NameFiles::default(), CACHED)?))
     }
 
-    /// Returns the addresses of a host, at least one. A literal address is returned itself.
+    /// Returns the addresses of a host, at least one. A literal address is returned as it is.
     pub(super) async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, ExchangeFailure> {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Ok(address) = bare.unwrap_or(host).parse() {

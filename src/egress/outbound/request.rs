@@ -36,7 +36,7 @@ pub fn is_own(name: &HeaderName) -> bool {
     OWN.contains(&name.as_str())
 }
 
-/// A request. Shown without its headers, its body, and the path of its address.
+/// A request. Its `Debug` form omits the headers, the body, and the path of the URL.
 pub struct OutboundRequest {
     /// The method; any except `CONNECT`.
     pub method: Method,

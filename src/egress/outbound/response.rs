@@ -24,11 +24,11 @@ pub const EXCERPT_MAX_BYTES: usize = 1_024;
 pub struct OutboundResponse {
     /// The HTTP status, 200 to 599 or any other number from a server.
     pub status: u16,
-    /// The time before which the server asks for no further request.
+    /// The time before which the client should send no further request, if the server names one.
     pub retry_after: Option<RetryAfter>,
     /// The time by the server's clock, in whole seconds.
     pub date: Option<Timestamp>,
-    /// The first 1 KiB of the body as text, without control characters. A server may have sent back what it was sent.
+    /// The first 1 KiB of the body as text, without control characters. It may repeat data of the request.
     pub excerpt: String,
 }
 
@@ -61,15 +61,15 @@ impl RetryAfter {
     }
 }
 
-/// A time as HTTP writes it (RFC 9110, section 5.6.7).
+/// Parses a time in the format of HTTP (RFC 9110, section 5.6.7).
 fn read_date(text: &str) -> Option<Timestamp> {
     let at = httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     Some(Timestamp::from_ms(i64::try_from(at.as_millis()).ok()?))
 }
 
 impl OutboundResponse {
-    /// Reads the body up to the limit; a longer one makes the connection unusable. A body without end is read until
-    /// `deadline`: its server has accepted the request.
+    /// Reads the body up to the limit; after a longer body the connection cannot be reused. A body of unknown
+    /// length may end at `deadline`: its server has accepted the request.
     pub(super) async fn read_response(
         response: Response<Incoming>,
         deadline: Instant,

@@ -13,7 +13,7 @@ pub struct OutboundParts<'a> {
     pub egress: EgressGate,
     /// Name servers; the system's if empty.
     pub dns_servers: &'a [SocketAddr],
-    /// Certificate authorities that are trusted besides the system's; a PEM file.
+    /// Certificate authorities that are trusted in addition to the system's; a PEM file.
     pub ca_file: Option<&'a Path>,
     /// Wall time for judging certificates.
     pub clock: Clock,

@@ -1,6 +1,6 @@
 //! The address of a request: `http` or `https`, with a host, without user info.
 //!
-//! Paths and queries may be secrets (such as a webhook's token), so only its origin is shown.
+//! Paths and queries may be secrets (such as a webhook's token), so only the origin of an address is shown.
 
 use std::fmt;
 
@@ -75,13 +75,13 @@ impl fmt::Debug for OutboundUrl {
     }
 }
 
-/// The reasons why a text is no address for requests.
+/// The reasons why a text is not an address for requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutboundUrlError {
     /// The text is too long.
     #[error("must have at most 2,048 characters")]
     TooLong,
-    /// The text is no URL.
+    /// The text is not a URL.
     #[error("must be a complete URL, such as https://example.com/hook")]
     Unreadable,
     /// The scheme is neither `http` nor `https`.

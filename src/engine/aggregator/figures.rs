@@ -1,9 +1,9 @@
 //! The reports of a shard's services: their live figures, and the batch on its way to the recorder.
 //!
-//! They belong to the shard and outlive every actor. Services write to them directly, on their own thread, so no report
-//! waits in a mailbox or is lost with one. While the recorder refuses a batch, the batch is kept and grows up to ten times
-//! its size; after that results are counted as unrecorded. Status changes are never dropped: they are at most as
-//! many as the services.
+//! The figures belong to the shard and outlive every actor. Services write to them directly, on their own
+//! thread, so no report waits in a mailbox or is lost with one. While the recorder refuses a batch, the batch
+//! is kept and grows up to ten times its size; after that results are counted as unrecorded. Status changes are
+//! never dropped: there are at most as many as services.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
 use crate::stats::rolling_stats::RollingStats;
 
-/// The maximum number of full batches that wait while the recorder refuses.
+/// The maximum number of full batches that wait while the recorder refuses them.
 const BATCHES_WAITING: usize = 10;
 
 /// The live figures and the outgoing batch of one shard.
@@ -60,7 +60,7 @@ impl std::fmt::Debug for ShardFigures {
 }
 
 impl ShardFigures {
-    /// Figures of a shard without services, whose batches go to `sink`.
+    /// Creates the figures of a shard without services; batches are sent to `sink`.
     #[must_use]
     pub fn new(
         clock: Clock,
@@ -101,7 +101,7 @@ impl ShardFigures {
         self.lock().services.remove(&service);
     }
 
-    /// Forgets all services of these partitions.
+    /// Drops the figures of all services of these partitions.
     pub(in crate::engine) fn untrack_all(&self, partitions: PartitionSet) {
         self.lock().services.retain(|service, _| !partitions.contains(Partition::of(*service)));
     }
@@ -118,7 +118,7 @@ impl ShardFigures {
         self.lock().services.get(&service).map(LiveServiceState::last_known).unwrap_or_default()
     }
 
-    /// Adds a finished check, which backs the present status until `measured_until`.
+    /// Adds a finished check, which backs the current status until `measured_until`.
     pub fn take_result(&self, record: CheckRecord, measured_until: Option<Timestamp>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -159,25 +159,25 @@ impl ShardFigures {
         self.flush_if_due(&mut state);
     }
 
-    /// Notes that a check started `late_us` microseconds after it was due.
+    /// Records that a check started `late_us` microseconds after it was due.
     pub fn note_lateness(&self, late_us: i64) {
         self.lock().lateness.record(late_us);
     }
 
-    /// Number of facts that wait for the recorder.
+    /// Number of checks and status changes that wait for the recorder.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let state = self.lock();
         state.batch.checks.len() + state.batch.changes.len()
     }
 
-    /// Services whose figures have to be recomputed, each with the time up to which.
+    /// Returns the services whose figures have to be recomputed, each with the end of the period to recompute.
     pub(in crate::engine) fn outdated_figures(&self) -> Vec<(ServiceKey, Timestamp)> {
         let state = self.lock();
         state.services.iter().filter_map(|(key, live)| Some((*key, live.outdated_until()?))).collect()
     }
 
-    /// Notes that the past of a service has changed in the history: its figures have to be recomputed.
+    /// Records that the past of a service has changed in the history: its figures have to be recomputed.
     pub(in crate::engine) fn mark_past_changed(&self, service: ServiceKey) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -186,7 +186,7 @@ impl ShardFigures {
         }
     }
 
-    /// Notes that a service has become unreachable because of another one, or reachable again.
+    /// Records that a service has become unreachable because of another one, or reachable again.
     pub(in crate::engine) fn set_unreachable(&self, service: ServiceKey, is_unreachable: bool) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -227,7 +227,8 @@ impl ShardFigures {
         self.counters.unrecorded.add(results);
     }
 
-    /// A panic of a service leaves at most the figures of that service half changed.
+    /// Locks the state, even after a panic: a panic of a service leaves at most the figures of that service
+    /// half changed.
     pub(super) fn lock(&self) -> MutexGuard<'_, FiguresState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
-//! The present state of one service, and its rolling figures.
+//! The current state of one service, and its rolling figures.
 //!
-//! Time is added to the figures when a period of equal status ends; a snapshot adds the period that still lasts, up to
-//! the time that results back it.
+//! Time is added to the figures when a period of equal status ends. A snapshot also adds the current period, up
+//! to the time until which results back the status.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::flapping::{FlappingState, is_transition};
@@ -38,14 +38,14 @@ pub(super) struct LiveServiceState {
     changed_at: Option<Timestamp>,
     /// Recent status transitions and whether the service flaps; `None` for nearly all services.
     flapping: Option<Box<FlappingState>>,
-    /// True while it fails behind a service that is down, and until its next check after that: this time is excluded
-    /// from the figures.
+    /// True while the service fails because one that it depends on is down, and until its next check after
+    /// that: this time is excluded from the figures.
     is_unreachable: bool,
     /// Set while past figures have to be recomputed: the clock was set back, or late results have filled a no-data period.
     interim: Option<Box<InterimFigures>>,
 }
 
-/// Figures since the wall clock was set back.
+/// Figures since `from`, which stay valid when the figures of the time before `from` are recomputed.
 #[derive(Debug)]
 struct InterimFigures {
     from: Timestamp,
@@ -65,19 +65,19 @@ pub struct LastKnownState {
     pub flapping: FlappingState,
 }
 
-/// The present state and figures of a service.
+/// The current state and figures of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServiceSnapshot {
     /// The verdict of the votes.
     pub verdict: Verdict,
-    /// True while it is flapping.
+    /// True while the service is flapping.
     pub is_flapping: bool,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
-    /// Start of the oldest among the newest counting checks of its locations, while most of them agree with the verdict;
-    /// `None` while they do not, because the verdict is about to change.
+    /// Start of the oldest of the locations' newest counting checks, while most of these checks agree with the
+    /// verdict. `None` otherwise, because the verdict is about to change.
     pub sure_since: Option<Timestamp>,
-    /// The time until which results back the present status, if no other result comes.
+    /// The time until which results back the current status, if no other result comes.
     pub measured_until: Option<Timestamp>,
     /// Percent over 30 days, counted as in section 4.7 of the contract.
     pub uptime_30d: Option<f64>,
@@ -127,7 +127,7 @@ impl LiveServiceState {
         self.flapping = (flapping != FlappingState::default()).then(|| Box::new(flapping));
     }
 
-    /// Backs the present status until `deadline`, if no other result comes.
+    /// Backs the current status until `deadline`, if no other result comes.
     pub(super) fn extend_coverage(&mut self, deadline: Option<Timestamp>) {
         self.measured_until = deadline.map_or(self.measured_until, |at| at.max(self.measured_until));
     }
@@ -197,8 +197,8 @@ impl LiveServiceState {
         self.window.merge(before);
     }
 
-    /// Handles a wall clock that was set back by `-jump_ms` to `now`. The record of the time undone is closed here; the old
-    /// figures are shown until the figures of the time before `now` are recomputed.
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`. The current period is closed at the time
+    /// before the jump; the old figures are shown until the figures of the time before `now` are recomputed.
     pub(super) fn set_back(&mut self, jump_ms: i64, now: Timestamp) {
         self.close_stretch(now.plus_ms(-jump_ms));
         self.since = now;
@@ -221,7 +221,8 @@ impl LiveServiceState {
         self.interim = Some(Box::new(InterimFigures { from: now, window: RollingStats::default() }));
     }
 
-    /// Notes whether a dependency is down. The state began before it was known, so the past is recomputed.
+    /// Records whether a dependency of the service is down. This began before it was noticed, so the past is
+    /// recomputed.
     pub(super) fn set_unreachable(&mut self, is_unreachable: bool, now: Timestamp) {
         if !(is_unreachable && self.is_unreachable) {
             self.past_changed(now);
@@ -229,12 +230,13 @@ impl LiveServiceState {
         self.is_unreachable = is_unreachable;
     }
 
-    /// Returns the time up to which figures have to be recomputed, if they have to.
+    /// Returns the time up to which figures have to be recomputed; `None` if they are up to date.
     pub(super) fn outdated_until(&self) -> Option<Timestamp> {
         self.interim.as_ref().map(|interim| interim.from)
     }
 
-    /// Takes the figures of the time before `until`, unless the clock was set back again since.
+    /// Takes the figures of the time before `until`, unless the past was marked as outdated again in the
+    /// meantime.
     pub(super) fn replace_past(&mut self, until: Timestamp, before: &RollingStats) {
         if let Some(interim) = self.interim.take_if(|interim| interim.from == until) {
             self.window = interim.window;
@@ -262,7 +264,7 @@ impl LiveServiceState {
     }
 
     fn sure_since(&self, now: Timestamp) -> Option<Timestamp> {
-        // A result backs the present status until `measured_until`; after that its location is silent or no longer checks.
+        // A result backs the current status until `measured_until`; after that its location is silent or no longer checks.
         let counts_ms = self.measured_until.ms_since(self.last_result_at?);
         let votes = self.votes.iter().map(|(_, vote)| vote);
         let counting = votes.filter(|vote| now.ms_since(vote.checked_at) <= counts_ms);
@@ -272,8 +274,8 @@ impl LiveServiceState {
         all.iter().min().copied().filter(|_| 2 * agree > agreeing.len())
     }
 
-    /// Returns what the present period counts as: an override takes precedence over a pause, planned maintenance and
-    /// unreachability, and these over the measurements.
+    /// Returns the class as which the current period counts: an override takes precedence over a pause, planned
+    /// maintenance and unreachability, and these over the measurements.
     fn counts(&self) -> UptimeClass {
         match self.decision {
             ManualDecision { stated: Some(stated), .. } => UptimeClass::from(stated),

@@ -1,4 +1,4 @@
-//! The messages to the aggregator of a shard, its answers, and what it sends to the recorder.
+//! The messages to the aggregator of a shard, its answers, and its batches for the recorder.
 
 use actix::Message;
 use hdrhistogram::Histogram;
@@ -10,7 +10,7 @@ use crate::model::history::{CheckRecord, MeasuredStatus, StatusChange};
 use crate::model::service::ServiceKey;
 use crate::model::verdict::Verdict;
 
-/// Facts on their way to the recorder.
+/// Finished checks and status changes on their way to the recorder.
 #[derive(Clone, Debug, Default, Message)]
 #[rtype(result = "()")]
 pub struct RecordBatch {
@@ -41,7 +41,7 @@ pub struct KnownStatus {
     pub flapping: FlappingState,
 }
 
-/// Asks for the present snapshots of these services.
+/// Asks for the current snapshots of these services.
 #[derive(Message)]
 #[rtype(result = "Vec<ServiceSnapshot>")]
 pub struct SnapshotQuery {
@@ -56,7 +56,7 @@ pub struct SnapshotQuery {
 #[rtype(result = "LatenessReport")]
 pub struct LatenessQuery;
 
-/// Sends everything to the recorder now; answered once the recorder has it.
+/// Sends the whole batch to the recorder now; answered once the recorder has received the batch.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct FlushBatch;
@@ -94,7 +94,7 @@ impl LatenessReport {
         self.histogram.value_at_quantile(percent / 100.0)
     }
 
-    /// The latest start, in microseconds.
+    /// The largest lateness of a start, in microseconds.
     #[must_use]
     pub fn max_us(&self) -> u64 {
         self.histogram.max()

@@ -1,4 +1,4 @@
-//! The partitions that this process may watch: other nodes take some and return them.
+//! The partitions that this process may watch; they change when other nodes take or return some.
 
 use actix::{Context, Handler, ResponseFuture};
 

@@ -5,7 +5,8 @@ use crate::engine::fleet::Fleet;
 use crate::engine::service::review::ReevaluateService;
 
 impl Fleet {
-    /// A service whose mailbox is full is evaluated again at its next wake-up.
+    /// Makes all services judge their status again if a location has become blind. A service whose mailbox is
+    /// full does so at its next wake-up.
     pub(super) fn review_locations(&self) {
         let Some(shard) = self.shards.first() else { return };
         if !shard.roster.review() {

@@ -34,14 +34,15 @@ impl LocationRegistry {
 }
 
 impl RegisteredLocation {
-    /// Notes how an attempt of this location ended.
+    /// Records how an attempt of this location ended.
     pub(in crate::engine) fn note_attempt(&self, outcome: &CheckOutcome) {
         if let Some(change) = self.recent_attempts.note(outcome) {
             self.apply_transition(change, None);
         }
     }
 
-    /// Returns the reason why none of its attempts measures, as far as this process knows.
+    /// Returns the reason why no attempt of the location can measure, as far as this process knows; `None` if
+    /// some can.
     #[must_use]
     pub fn blind_by(&self) -> Option<LocalFault> {
         if self.is_remote() {
@@ -50,18 +51,19 @@ impl RegisteredLocation {
         self.recent_attempts.blindness().map(|blindness| blindness.trouble)
     }
 
-    /// Returns the start and reason of its blindness, as far as this process knows at `now`.
+    /// Returns the start and reason of the location's blindness, as far as this process knows at `now`.
     #[must_use]
     pub fn blindness(&self, now: Timestamp) -> Option<BlindLocation> {
         Some(BlindLocation { trouble: self.blind_by()?, since: self.blind_since(now)? })
     }
 
-    /// Returns the start of its last blindness in wall time, given `now`: earlier results of this location are outdated.
+    /// Returns the start of the location's last blindness in wall time, given `now`: earlier results are
+    /// outdated.
     pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.recent_attempts.blind_since(now)
     }
 
-    /// Takes the blindness that a location in another process reports.
+    /// Records the blindness that a location in another process reports.
     pub(super) fn note_blindness(&self, before: Option<&LocationReport>, seen: &LocationReport) {
         if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
             self.recent_attempts.become_blind(Instant::now());

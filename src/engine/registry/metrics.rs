@@ -1,4 +1,4 @@
-//! The metrics of all locations: finished checks, reports of remote locations about themselves, and whose votes count.
+//! The metrics of all locations: finished checks, reports of remote locations, and which votes are excluded.
 
 use std::sync::Arc;
 

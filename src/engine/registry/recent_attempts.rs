@@ -21,7 +21,7 @@ pub(super) struct RecentAttempts {
     blind_since: Mutex<Option<Instant>>,
     /// True if the location has become blind and its services are not notified yet.
     has_become_blind: AtomicBool,
-    /// True if its blindness was logged.
+    /// True if the location's blindness was logged.
     is_logged: AtomicBool,
     born: Instant,
 }
@@ -29,7 +29,8 @@ pub(super) struct RecentAttempts {
 /// A location whose attempts all fail to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlindLocation {
-    /// Start of the first attempt that could not measure; for a remote location, the time of its first report of it.
+    /// Start of the first attempt that could not measure; for a remote location, the time of the first report
+    /// of the blindness.
     pub since: Timestamp,
     /// The reason of the last failed attempt.
     pub trouble: LocalFault,
@@ -49,7 +50,7 @@ impl Default for RecentAttempts {
 }
 
 impl RecentAttempts {
-    /// Notes how an attempt ended. While all of them measure, this reads one flag only.
+    /// Records how an attempt ended. While all of them measure, this reads one flag only.
     pub(super) fn note(&self, outcome: &CheckOutcome) -> Option<ImpairmentChange> {
         let mut attempts = match outcome {
             CheckOutcome::Measured(_) if !self.is_disturbed.load(Ordering::Acquire) => return None,
@@ -98,12 +99,12 @@ impl RecentAttempts {
         self.has_become_blind.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns the monotonic time of a moment of the rule.
+    /// Converts milliseconds as the rule counts them, from the creation of this value, to a monotonic time.
     pub(super) fn at(&self, ms: u64) -> Instant {
         self.born + Duration::from_millis(ms)
     }
 
-    /// Notes whether its blindness is in the log; returns the previous value.
+    /// Sets whether the location's blindness is in the log; returns the previous value.
     pub(super) fn set_logged(&self, is_logged: bool) -> bool {
         self.is_logged.swap(is_logged, Ordering::Relaxed)
     }

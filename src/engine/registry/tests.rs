@@ -1,4 +1,4 @@
-//! The standing of a location.
+//! The status of a location.
 
 use actix::{Actor, Context, Handler};
 use rstest::rstest;
@@ -23,7 +23,8 @@ fn location() -> Location {
     Location { code: "fra".parse().unwrap(), name, place, country_code }
 }
 
-/// The time of its last report, and whether it is online, 1,000,000 ms after the start.
+/// Columns: the time of a location's last report, and whether the location is online 1,000,000 ms after the
+/// start.
 #[rstest]
 #[case::never(None, false)]
 #[case::just_now(Some(1_000_000), true)]
@@ -41,8 +42,9 @@ async fn a_location_is_offline_after_a_minute(#[case] received_at_ms: Option<i64
 }
 const OURS: i64 = 1;
 
-/// The time of its last report, whether it reports the loss of its network, and the organisations for which it contradicts all
-/// others; its standing for our organisation and for all, 1,000,000 ms after the start.
+/// Columns: the time of a location's last report, whether the report says that the network is lost, and the
+/// organisations for which the location contradicts all others; then its status for our organisation and for
+/// all, 1,000,000 ms after the start.
 #[rstest]
 #[case::all_is_well(1_000_000, false, &[], LocationStatus::Online, LocationStatus::Online)]
 #[case::it_reports_the_loss_itself(1_000_000, true, &[], LocationStatus::Impaired, LocationStatus::Impaired)]

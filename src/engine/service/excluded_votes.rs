@@ -5,7 +5,8 @@ use crate::engine::service::watch_machine::WatchMachine;
 use crate::model::check::CheckOutcome;
 
 impl ServiceActor {
-    /// Passes to the watch which votes count now. With one location there is no other to contradict it.
+    /// Passes to the watch which votes count now. The votes of a single location are never set aside: no other
+    /// one contradicts it.
     pub(in crate::engine) fn set_votes_aside(&mut self) {
         let (Some(task), WatchMachine::Checked(watch)) = (&self.definition.task, &mut self.watching) else {
             return;
@@ -15,7 +16,7 @@ impl ServiceActor {
             let Some(known) = self.shard.roster.get(*key) else { continue };
             watch.set_blind_since(slot, known.blind_since(now));
             if task.locations.len() > 1 {
-                // A result from before it lost its network is outdated once the network is back.
+                // Once the network of a location is back, its results from before its return are outdated.
                 let is_old = |since| !watch.has_checked_since(slot, since);
                 let is_old = known.recovered_at(now).is_some_and(is_old);
                 watch.set_aside(slot, is_old || known.is_set_aside(self.definition.organisation));

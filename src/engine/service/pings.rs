@@ -21,7 +21,7 @@ impl ServiceActor {
         if check_type == CheckType::Heartbeat { self.shard.listening.absences(key) } else { Vec::new() }
     }
 
-    /// Reports to `Listening` whether the pings of this service can be judged.
+    /// Reports to the `ListeningTracker` whether the pings of this service can be judged.
     pub(super) fn report_unheard(&self) {
         if self.definition.check_type == CheckType::Heartbeat {
             let is_unheard =

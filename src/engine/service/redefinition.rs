@@ -10,8 +10,9 @@ pub(super) fn is_same_watch(before: &WatchDefinition, after: &WatchDefinition) -
     same_task(before.task.as_ref(), after.task.as_ref()) && same_heartbeat(before, after)
 }
 
-/// Returns the votes that survive a change which does not touch what is checked, such as another interval or another list
-/// of locations. Votes of a location that has become known since are assigned to its slot.
+/// Returns the memory that remains valid. A change of target or configuration drops all votes; another interval
+/// or another list of locations keeps them. Votes of a location that has become known since are assigned to its
+/// slot.
 pub(super) fn carry_memory_over(
     before: &WatchDefinition,
     after: &WatchDefinition,

@@ -1,5 +1,5 @@
-//! A check that lasts long, because its target does not answer or its answer does not end: the other locations check
-//! before its time-out.
+//! A check that lasts long, because its target does not answer or the answer does not end, makes the other
+//! locations check before the time-out.
 
 use actix::{Context, Handler};
 

@@ -33,7 +33,7 @@ impl ServiceActor {
         self.timer = Some(ctx.run_later(wait.max(held), Self::wake_unless_late));
     }
 
-    /// Wakes, but not at once when the process has stood still.
+    /// Wakes the service, or waits first if the process has stood still.
     fn wake_unless_late(&mut self, ctx: &mut Context<Self>) {
         if !self.is_held && self.wait_after_standstill().is_some() {
             self.set_timer(ctx);
@@ -51,8 +51,8 @@ impl ServiceActor {
         }
     }
 
-    /// Returns the rest of the wait after a standstill, which a message or the timer may have noticed first. It waits once
-    /// only: on a machine that is always late it would never wake otherwise.
+    /// Returns the rest of the wait after a standstill, which a message or the timer may have noticed first.
+    /// The service waits only once: on a machine that is always late it would otherwise never wake.
     fn held(&self) -> Duration {
         match self.timer_due {
             Some(due) if self.is_held => due.duration_since(Instant::now()),

@@ -24,7 +24,8 @@ pub(in crate::engine) enum WatchMachine {
 }
 
 impl WatchMachine {
-    /// Starts as the definition says, with the memory from before and the times in which this process did not listen for pings.
+    /// Starts the machine for this definition, with the memory from before and the times in which this process
+    /// did not listen for pings.
     pub(super) fn begin(
         definition: &WatchDefinition,
         memory: WatchMemory,
@@ -58,7 +59,7 @@ impl WatchMachine {
         }
     }
 
-    /// Does what is due, given the times in which this process did not listen for pings.
+    /// Handles everything that is due at `now`, given the times in which this process did not listen for pings.
     pub(super) fn wake(&mut self, now: Timestamp, absences: &[ListeningGap]) -> Vec<WatchEffect> {
         match self {
             Self::Idle => Vec::new(),
@@ -76,7 +77,7 @@ impl WatchMachine {
         }
     }
 
-    /// Returns the time until which the present status is backed, if no other result comes.
+    /// Returns the time until which the current status is backed, if no other result comes.
     pub(in crate::engine) fn measured_until(&self) -> Option<Timestamp> {
         match self {
             Self::Idle => None,

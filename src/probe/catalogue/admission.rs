@@ -21,14 +21,14 @@ const MAX_TEXT_LENGTH: usize = 1000;
 /// A condition field as a client named it.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionFieldRef<'a> {
-    /// Its entry in the catalogue.
+    /// Catalogue entry of the field.
     pub field: &'static ConditionField,
     /// Path or header name of a parametric field.
     pub parameter: Option<&'a str>,
 }
 
-/// Returns the condition field with this name, if the type (and, for `dns`, the subtype) has it. An unknown subtype has
-/// no fields; `None` means all subtypes together.
+/// Returns the condition field with this name, if the type (and, for `dns`, the subtype) has it. With an
+/// unknown subtype nothing is found; with `subtype: None` the fields of all subtypes are searched.
 #[must_use]
 pub fn field_of<'a>(
     definition: &CheckTypeDefinition,
@@ -94,7 +94,8 @@ pub fn default_conditions(check_type: CheckType, subtype: Option<&str>) -> Vec<V
     conditions.iter().map(record).collect()
 }
 
-/// Returns the conditions that always apply unless a stored one tests the same field, in the same form.
+/// Returns the conditions that apply in addition to the stored ones, each unless a stored condition tests the
+/// same field. Their form is that of stored conditions.
 #[must_use]
 pub fn always_conditions(check_type: CheckType) -> Vec<Value> {
     definition(check_type).always_conditions.iter().map(record).collect()
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
     use crate::probe::catalogue::ConditionKind::{Array, Header, Json, Number, String as Text};
 
-    /// Contract 4.2.4, table of condition fields.
+    /// Cases from the table of condition fields in contract 4.2.4.
     #[rstest]
     #[case(CheckType::Http, None, "status_code", true)]
     #[case(CheckType::Http, None, "json", false)]
@@ -161,7 +162,7 @@ mod tests {
         assert!(!has(&format!("header.{}", "n".repeat(257))));
     }
 
-    /// Contract 4.2.4, row `value`.
+    /// Cases for the row `value` of contract 4.2.4.
     #[rstest]
     #[case(Number, Operator::Eq, json!(400), true)]
     #[case(Number, Operator::Lt, json!(0.5), true)]
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(value_fits(kind, operator, &value), expected);
     }
 
-    /// Contract 4.2.4, default conditions.
+    /// The default conditions of each type (contract 4.2.4).
     #[rstest]
     #[case(CheckType::Http, None, json!([{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]))]
     #[case(CheckType::Tcp, None, json!([]))]

@@ -1,6 +1,6 @@
 //! The form of the catalogue's entries: a check type, its configuration fields and its condition fields.
 //!
-//! Only types; each check type fills them in in a file of its own.
+//! This module has only the types; the entry of each check type is in a file of its own.
 
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::fact::Fact;
@@ -9,11 +9,11 @@ use crate::probe::operator::Operator;
 /// The definition of one check type.
 #[derive(Debug)]
 pub struct CheckTypeDefinition {
-    /// The type that it describes.
+    /// The check type that this entry describes.
     pub check_type: CheckType,
-    /// Short name for people.
+    /// Short name of the type, shown to users.
     pub label: &'static str,
-    /// One sentence for people.
+    /// Description in one sentence, shown to users.
     pub description: &'static str,
     /// True when `target` must be set.
     pub target_required: bool,
@@ -21,10 +21,10 @@ pub struct CheckTypeDefinition {
     pub fields: &'static [ConfigField],
     /// The fields that a condition may test.
     pub condition_fields: &'static [ConditionField],
-    /// Stored when no conditions are given.
+    /// Conditions that are stored when a request gives none.
     pub default_conditions: &'static [DefaultCondition],
-    /// Applied beside a service's own conditions as long as none of those tests the same field; neither stored nor shown
-    /// with the service (contract 4.2.4).
+    /// Conditions that apply in addition to a service's own, each unless one of its own tests the same field.
+    /// Neither stored nor shown with the service (contract 4.2.4).
     pub always_conditions: &'static [DefaultCondition],
     /// Limits per value of one field; only `dns` has them.
     pub by_subtype: Option<&'static SubtypeRules>,
@@ -37,15 +37,16 @@ pub struct CheckTypeDefinition {
 pub struct ConfigField {
     /// The key within `settings.config`.
     pub name: &'static str,
-    /// Its shape, limits and default.
+    /// Shape, limits and default of the value.
     pub kind: ConfigFieldKind,
-    /// Short name for people.
+    /// Short name of the field, shown to users.
     pub label: &'static str,
-    /// Shown as required (its default still applies when it is left out).
+    /// True when forms show the field as required. Its default still applies when a request omits the field.
     pub required: bool,
-    /// True when all its values are secrets; for `auth`, its own type says which parts are.
+    /// True when all values of the field are secrets. For `auth`, the type of the credentials decides which
+    /// parts are secret.
     pub secret: bool,
-    /// One sentence for people.
+    /// Help text in one sentence, shown to users.
     pub help: Option<&'static str>,
 }
 
@@ -54,7 +55,7 @@ pub struct ConfigField {
 pub enum ConfigFieldKind {
     /// One of `options`.
     Select {
-        /// The texts that may be chosen.
+        /// The allowed values.
         options: &'static [&'static str],
         /// The value when none is given.
         default: &'static str,
@@ -98,17 +99,17 @@ impl CheckTypeDefinition {
 /// One field that a condition may test.
 #[derive(Debug)]
 pub struct ConditionField {
-    /// Its name; for parametric ones the name without the parameter.
+    /// Name of the field; without the parameter if the field is parametric.
     pub field: &'static str,
     /// Short name, shown in forms.
     pub label: &'static str,
-    /// Type of the values it holds.
+    /// Type of the field's values.
     pub kind: ConditionKind,
     /// The allowed operators.
     pub operators: &'static [Operator],
     /// Unit of a number, such as `ms`.
     pub unit: Option<&'static str>,
-    /// Set for `json.<path>` and `header.<name>`.
+    /// The parameter of `json.<path>` and `header.<name>`; `None` for other fields.
     pub parametric: Option<FieldParameter>,
 }
 
@@ -167,7 +168,7 @@ pub struct DefaultCondition {
     pub operator: Operator,
     /// The value to compare with.
     pub value: i64,
-    /// The status that a match means: `Degraded` or `Down`.
+    /// The status of a check that meets the condition: `Degraded` or `Down`.
     pub status: CheckStatus,
 }
 
@@ -185,10 +186,10 @@ pub struct SubtypeRules {
 /// Default and limits of `interval_seconds`.
 #[derive(Clone, Copy, Debug)]
 pub struct IntervalBounds {
-    /// The value that is suggested.
+    /// Suggested value, in seconds.
     pub default: u32,
-    /// Smallest allowed value.
+    /// Smallest allowed value, in seconds.
     pub min: u32,
-    /// Largest allowed value.
+    /// Largest allowed value, in seconds.
     pub max: u32,
 }

@@ -24,7 +24,8 @@ pub(super) static DEFINITION: CheckTypeDefinition = CheckTypeDefinition {
     interval: None,
 };
 
-/// Always applied: with only a condition on another field a 500 would otherwise be `up`.
+/// Applied in addition to stored conditions: a service with a condition on another field only would otherwise
+/// be `up` at a 500.
 const STATUS_CODE: DefaultCondition = DefaultCondition {
     field: Fact::StatusCode.as_str(),
     operator: Operator::Gte,

@@ -1,8 +1,9 @@
 //! The catalogue of check types (contract 4.2): one set of definitions, from which the API shows the types, validates
 //! requests, and fills in defaults.
 //!
-//! It knows shapes and limits of configuration fields and conditions: `entry` has their form, one file per type its
-//! entry, [`admission`] the rules that follow from them. It runs no check.
+//! The catalogue holds the shapes and limits of configuration fields and conditions. `entry` defines the form
+//! of an entry, each type has its entry in a file of its own, and [`admission`] has the rules that follow from
+//! the entries. No check is run here.
 
 mod addressing;
 pub mod admission;
@@ -49,7 +50,7 @@ mod tests {
         }
     }
 
-    /// A field without a fact could be configured, but would never be found.
+    /// A condition on a field without a fact could be stored, but its value would never be found.
     #[test]
     fn every_plain_condition_field_is_a_fact_and_every_fact_a_field() {
         let fields = || {

@@ -4,21 +4,21 @@ use super::entry::{ConditionField, ConditionKind};
 use crate::probe::fact::Fact;
 use crate::probe::operator::Operator;
 
-/// Durations: a measured time is never compared for equality.
+/// Operators for durations, which are never compared for equality.
 pub(super) const ORDERED: &[Operator] = &[Operator::Gt, Operator::Gte, Operator::Lt, Operator::Lte];
 
-/// Counts and other whole numbers.
+/// Operators for counts and other whole numbers.
 pub(super) const NUMERIC: &[Operator] =
     &[Operator::Eq, Operator::Neq, Operator::Gt, Operator::Gte, Operator::Lt, Operator::Lte];
 
-/// Texts that may be compared as a whole.
+/// Operators for texts that may be compared as a whole.
 pub(super) const TEXTUAL: &[Operator] =
     &[Operator::Eq, Operator::Neq, Operator::Contains, Operator::NotContains];
 
-/// Lists, and texts too long to be compared as a whole.
+/// Operators for lists, and for texts too long to be compared as a whole.
 pub(super) const CONTAINING: &[Operator] = &[Operator::Contains, Operator::NotContains];
 
-/// The field that every measured type has.
+/// The condition field that every type with a measurement has.
 pub(super) const RESPONSE_TIME: ConditionField =
     ConditionField::plain(Fact::ResponseTimeMs, "Response time", ConditionKind::Number, ORDERED)
         .measured_in("ms");

@@ -1,8 +1,8 @@
 //! Comparisons of a probe's findings with the value of a condition (contract 4.2.4).
 //!
-//! Measured numbers are compared as `f64`, and so are numbers of a document if the condition's value has a fraction;
-//! with a whole number they are compared exactly. Values of different JSON types are never equal: `"1"` is not `1`.
-//! Missing values are handled by the caller.
+//! Measured numbers are compared as `f64`. A number in a JSON document is compared exactly if the condition's
+//! value is a whole number, otherwise as `f64`. Values of different JSON types are never equal: `"1"` is not
+//! `1`. Missing values are handled by the caller.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -59,7 +59,7 @@ impl Operand {
         }
     }
 
-    /// Returns the text, if the value is one.
+    /// Returns the text; `None` for other values.
     pub(super) fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
@@ -78,7 +78,7 @@ pub(super) enum ObservedValue<'a> {
     Number(f64),
     Text(Cow<'a, str>),
     Body {
-        /// True when it contains the searched text.
+        /// True when the body contains the operand.
         holds: bool,
     },
     List(Fact, &'a [String]),
@@ -86,7 +86,7 @@ pub(super) enum ObservedValue<'a> {
 }
 
 impl ObservedValue<'_> {
-    /// Returns true when the comparison of a condition is true.
+    /// Returns true when the comparison of this value with `operand` holds.
     pub(super) fn satisfies(&self, operator: Operator, operand: &Operand) -> bool {
         let order = || self.order(operand);
         match operator {
@@ -143,7 +143,8 @@ impl ObservedValue<'_> {
     }
 }
 
-/// Compares an item: names and addresses without case, texts exactly. A mail exchanger may be given without preference.
+/// Compares an item: names and addresses regardless of case, texts exactly. A mail exchanger matches with or
+/// without its preference.
 fn is_item(fact: Fact, item: &str, wanted: &str) -> bool {
     match fact {
         Fact::TxtRecords => item == wanted,

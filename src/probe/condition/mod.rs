@@ -58,19 +58,20 @@ impl ConditionState {
     }
 }
 
-/// A stored condition does not fit the catalogue. Carries no value: it may be one of a secret header.
+/// A stored condition does not fit the catalogue. The error carries no value, because the value may be that of
+/// a secret header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
-    /// Not available for this type and subtype.
+    /// The field is not available for this type and subtype.
     #[error("the field of a condition is not available here")]
     Field,
-    /// Unknown, or not one of the field's operators.
+    /// The operator is unknown, or not allowed for the field.
     #[error("the operator of a condition is not available here")]
     Operator,
-    /// Not of the form that field and operator need.
+    /// The value does not have the form that field and operator need.
     #[error("the value of a condition does not fit its field and operator")]
     Value,
-    /// Neither `down` nor `degraded`.
+    /// The status is neither `down` nor `degraded`.
     #[error("the status of a condition is neither down nor degraded")]
     Status,
 }
@@ -262,12 +263,12 @@ impl ConditionSubject {
     }
 }
 
-/// The value that a condition tests, as far as it is known.
+/// The value that a condition tests, or what is known about it.
 enum SubjectObservation<'a> {
     Seen(ObservedValue<'a>),
-    /// A number that is at least this.
+    /// The exact number is unknown, but is at least this.
     AtLeast(f64),
-    /// Unknown: the value may be behind the end of the data that were read.
+    /// Unknown: the value may be beyond the end of the data that were read.
     Cut,
     Missing,
 }

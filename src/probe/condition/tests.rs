@@ -220,7 +220,7 @@ fn numbers_of_a_document_are_compared(
     assert_eq!(condition.matches(&facts), expected);
 }
 
-/// Facts that were found decide; a missing one may be in the part that was not read.
+/// In a truncated body a text that is found decides; a missing text may follow in the part that was not read.
 #[rstest]
 #[case("body", "contains", json!("Sorry"), ConditionState::Met)]
 #[case("body", "not_contains", json!("Sorry"), ConditionState::Unmet)]

@@ -24,8 +24,9 @@ const SECOND_ANSWER_WAIT: Duration = Duration::from_millis(500);
 
 /// Asks `server` until it answers. `source` is the local address, when one is configured.
 ///
-/// A server that refuses the question, does not answer it or sends an unreadable answer may not know EDNS: it is
-/// asked again without (RFC 6891, section 7). So is one that sends an empty answer without EDNS.
+/// A server that refuses the question, does not answer it or sends an unreadable answer may not know EDNS: it
+/// is asked again without EDNS (RFC 6891, section 7). A server that sends an empty answer without EDNS is asked
+/// again as well.
 ///
 /// # Errors
 /// `InvalidData` when the server's answers cannot be read.
@@ -66,7 +67,7 @@ pub(super) async fn exchange(
     }
 }
 
-/// Returns the answer to a question with EDNS, or the better one without.
+/// Returns `first`, or the answer to the same question without EDNS if only that answer has records.
 async fn second_answer(question: &DnsQuestion, socket: &UdpSocket, first: Message) -> io::Result<Message> {
     if !may_miss_edns(&first) || first.metadata.truncation {
         return Ok(first);
@@ -100,7 +101,7 @@ async fn receive(question: &DnsQuestion, socket: &UdpSocket) -> io::Result<DnsRe
     }
 }
 
-/// Asks over TCP. A message has its length in front and at most 64 KiB.
+/// Asks over TCP, where each message is preceded by its length and has at most 64 KiB.
 async fn exchange_over_tcp(
     question: &DnsQuestion,
     bytes: &[u8],

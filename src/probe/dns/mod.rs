@@ -39,7 +39,7 @@ pub(crate) async fn run(
     examine(check, conditions, toolbox, attempt).await.0
 }
 
-/// Runs the check and returns the records of the answer too.
+/// Runs the check and also returns the facts of the answer; `None` if no answer says that the name exists.
 pub(crate) async fn examine(
     check: &DnsCheck,
     conditions: &[Condition],
@@ -101,7 +101,7 @@ async fn answer(
 pub(crate) enum DnsLookupOutcome {
     /// An answer that says whether the name exists.
     Answer(Box<Message>),
-    /// Servers answered, but none decisively; the code of the last one.
+    /// Servers answered, but none decisively. Holds the response code of the last one.
     Refusal(ResponseCode),
     /// No server answered, or none could be asked.
     Silence,
@@ -152,8 +152,8 @@ async fn ask_in_turn(
     None
 }
 
-/// The reasons why no server gave a decisive answer. An answer of any kind takes precedence over trouble of this process
-/// with another server; no entry at all means silence.
+/// The reasons why no server gave a decisive answer. An answer of any kind takes precedence over trouble of
+/// this process with another server. Without any reason, all servers were silent.
 #[derive(Debug, Default)]
 struct NameServerFailures {
     refusal: Option<ResponseCode>,

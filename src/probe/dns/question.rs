@@ -68,7 +68,8 @@ impl DnsQuestion {
         &self.plain_bytes
     }
 
-    /// Returns the answer in these bytes, if they answer this question. Unreadable bytes count if they have its id.
+    /// Returns the response to this question in a message; `None` if the message is something else. An
+    /// unreadable response counts if it has the question's id.
     pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<DnsResponse> {
         if bytes.len() < HEADER_BYTES || bytes[..2] != self.id.to_be_bytes() {
             return None;
@@ -142,7 +143,7 @@ mod tests {
         .unwrap()
     }
 
-    /// The question turned into a response, changed by `change`.
+    /// Returns true if a response made from the question, then changed by `change`, counts as an answer.
     fn answers(change: impl FnOnce(&mut Message)) -> bool {
         let question = question();
         let mut message = Message::from_vec(question.bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! From an answer to facts: the records of the requested type, at the end of the alias chain.
+//! Extracts facts from an answer: the records of the requested type, at the end of the alias chain.
 //!
 //! Only records of the name count, not those that a server adds for other names. Names are in lower case and without
 //! trailing dot, because servers return them in the case of the question.
@@ -100,7 +100,7 @@ fn end_of_aliases<'a>(name: &'a Name, message: &'a Message) -> &'a Name {
     chain(name, message).last().copied().unwrap_or(name)
 }
 
-/// The name and its aliases.
+/// The name and its aliases, in the order of the chain; at most `MAX_ALIASES` of them.
 fn chain<'a>(name: &'a Name, message: &'a Message) -> Vec<&'a Name> {
     let alias_of = |name: &Name| {
         let mut records = message.answers.iter().filter(move |record| record.name == *name);

@@ -1,6 +1,7 @@
 //! The response to one request, within limits: status, headers, and the needed part of the body.
 //!
-//! A hostile server decides neither how much memory a check takes nor how long it reads: reading stops at the limit.
+//! Reading stops at limits, so a hostile server decides neither how much memory a check takes nor how long it
+//! reads.
 
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode, Version};
@@ -32,7 +33,7 @@ pub(super) struct HttpCheckResponse {
 pub(super) struct ReceivedBody {
     /// Number of received bytes, as transferred.
     pub(super) length: usize,
-    /// True when the body is longer.
+    /// True when the body was not received completely.
     pub(super) is_cut: bool,
     /// The body, when it is kept.
     pub(super) reader: Option<BodyReader>,

@@ -1,4 +1,5 @@
-//! The text of a body. It is decoded while it is searched, so it is never held twice.
+//! The text of a body, decoded while it is searched. Only JSON in an encoding other than UTF-8 is held a second
+//! time.
 
 use std::ops::ControlFlow;
 
@@ -11,9 +12,9 @@ use crate::probe::http::charset::{declared_encoding, encoding_of};
 use crate::probe::http::coding::DecodedBody;
 use crate::probe::text_search::TextSearch;
 
-/// Bytes that are decoded at a time.
+/// Number of bytes decoded at a time.
 const PIECE_BYTES: usize = 8 << 10;
-/// Maximum size of JSON in another encoding than UTF-8, which is kept a second time.
+/// Maximum size of the UTF-8 copy that is held of JSON in another encoding.
 const TRANSCODED_MAX_BYTES: usize = 512 << 10;
 
 /// The body of a response, or the start of it.
@@ -80,7 +81,7 @@ impl BodyText {
         (text, self.body.is_cut || decoded.is_break())
     }
 
-    /// Passes the text to `give` in chunks. Invalid bytes of its encoding become U+FFFD.
+    /// Passes the text to `give` in chunks, until `give` breaks. Invalid bytes of the encoding become U+FFFD.
     fn decode(&self, mut give: impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut decoder = self.encoding.new_decoder_with_bom_removal();
         let mut text = String::new();

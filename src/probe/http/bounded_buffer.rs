@@ -1,12 +1,14 @@
 //! Buffers for untrusted bytes with a limit: neither the length nor the allocated memory exceeds it.
 
-/// Appends as much of `piece` as fits into `max_bytes`. A vector that grows by itself may reserve twice as much.
+/// Appends as much of `piece` as fits into `max_bytes`. Reserves the memory explicitly, because a vector that
+/// grows by itself may reserve twice as much.
 pub(super) fn append(buffer: &mut Vec<u8>, piece: &[u8], max_bytes: usize) {
     let taken = &piece[..piece.len().min(max_bytes.saturating_sub(buffer.len()))];
     let needed = buffer.len() + taken.len();
     if needed > buffer.capacity() {
         let doubled = needed.max(buffer.capacity() * 2);
-        // The last reallocation is the most expensive: old and new memory exist at the same time.
+        // A late reallocation is the most expensive, because old and new memory exist at the same time: above a
+        // quarter, all is reserved at once.
         let capacity = if doubled > max_bytes / 4 { max_bytes } else { doubled };
         buffer.reserve_exact(capacity - buffer.len());
     }

@@ -5,15 +5,15 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 /// Number of bytes at the start of a page in which its own declaration of an encoding counts.
 const PRESCAN_BYTES: usize = 1024;
 
-/// Returns the encoding of a text, in this order: its byte order mark, the server's header, the page's own declaration,
-/// UTF-8 where that is possible. `is_cut`: there are more bytes.
+/// Returns the encoding of a text, in this order: its byte order mark, the server's header, the page's own
+/// declaration, UTF-8 where that is possible. `is_cut` means that `bytes` is only the start of the text.
 pub(super) fn encoding_of(content_type: Option<&str>, bytes: &[u8], is_cut: bool) -> &'static Encoding {
     declared_encoding(content_type, bytes)
         .or_else(|| is_page(content_type, bytes).then(|| encoding_in_page(bytes)).flatten())
         .unwrap_or_else(|| if is_utf8(bytes, is_cut) { UTF_8 } else { WINDOWS_1252 })
 }
 
-/// Returns the encoding of the byte order mark or the server's header.
+/// Returns the encoding that the byte order mark or, without a mark, the server's header declares.
 pub(super) fn declared_encoding(content_type: Option<&str>, bytes: &[u8]) -> Option<&'static Encoding> {
     let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
     marked.or_else(|| labelled(MediaType::of(content_type?).charset?.as_bytes()))
@@ -69,7 +69,7 @@ fn split_unquoted(text: &str, separator: u8) -> Vec<&str> {
     parts
 }
 
-/// Returns the value of a parameter, if it has this name, without its quotes.
+/// Returns the value of a parameter without its quotes; `None` if the parameter has another name.
 fn parameter(part: &str, name: &str) -> Option<String> {
     let (key, value) = part.split_once('=')?;
     let value = value.trim().trim_matches(['"', '\'']).replace('\\', "");

@@ -1,6 +1,6 @@
 //! Cookies that responses set during a check (RFC 6265, section 5), for the following requests of the same check.
 //!
-//! They live as long as the check. Values are never shown.
+//! Cookies live as long as the check. Their values are never shown.
 
 use std::cmp::Reverse;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use url::Url;
 const COOKIES_MAX: usize = 100;
 /// Maximum length of one `Set-Cookie` in bytes, as in browsers.
 const COOKIE_MAX_BYTES: usize = 4_096;
-/// Maximum length of all names and values in bytes: servers accept that much in one line.
+/// Maximum length of all names and values in bytes, which servers accept in one header line.
 const TOTAL_MAX_BYTES: usize = 16 << 10;
 
 /// The cookies of one check.
@@ -25,7 +25,7 @@ struct Cookie {
     name: Vec<u8>,
     value: Vec<u8>,
     host: String,
-    /// True when subdomains of `host` get it as well.
+    /// True when subdomains of `host` get the cookie as well.
     has_domain: bool,
     path: String,
     is_secure: bool,
@@ -52,8 +52,8 @@ impl CookieJar {
         }
     }
 
-    /// Returns the `Cookie` header of a request: the configured cookies, unless a response has replaced them, and those
-    /// that were set.
+    /// Returns the `Cookie` header of a request: the cookies that responses have set, and the configured ones
+    /// that no response has replaced. `None` if no response has set a cookie for this URL.
     pub(super) fn line(&self, url: &Url, configured: Option<&HeaderMap>) -> Option<HeaderValue> {
         let mut set: Vec<&Cookie> = self.0.iter().filter(|cookie| cookie.is_for(url)).collect();
         if set.is_empty() {
@@ -75,7 +75,7 @@ impl CookieJar {
 }
 
 impl Cookie {
-    /// Parses `Set-Cookie` (RFC 6265, section 5.2 and 5.3); returns also whether the cookie has expired.
+    /// Parses `Set-Cookie` (RFC 6265, section 5.2 and 5.3). The flag is true if the cookie has expired.
     fn parse(line: &[u8], url: &Url, now: SystemTime) -> Option<(Self, bool)> {
         let host = url.host_str()?;
         let mut parts = line.split(|byte| *byte == b';');
@@ -107,7 +107,7 @@ impl Cookie {
         (!cookie.is_secure || url.scheme() == "https").then_some((cookie, is_over))
     }
 
-    /// Widens the cookie to a whole domain; `None` when the host is not in it.
+    /// Widens the cookie to a whole domain; `None` when the cookie's host is not within the domain.
     fn widen(&mut self, domain: &str) -> Option<()> {
         let domain = domain.strip_prefix('.').unwrap_or(domain).to_ascii_lowercase();
         if domain == self.host {
@@ -168,7 +168,7 @@ fn has_digit_above_zero(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// Parses a date, also with hyphens, as many servers write it.
+/// Parses an HTTP date. Hyphens in place of spaces are accepted, because many servers send them.
 fn date(value: &HeaderValue) -> Option<SystemTime> {
     let text = value.to_str().ok()?;
     httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()
@@ -192,7 +192,8 @@ mod tests {
         jar.line(&to.parse().unwrap(), configured.as_ref()).map(|line| line.to_str().unwrap().to_owned())
     }
 
-    /// Columns: where it was set, `Set-Cookie`, the next request; then the line `Cookie`.
+    /// Columns: the URL of the response, its `Set-Cookie`, the URL of the next request, and the `Cookie` line
+    /// of that.
     #[rstest]
     #[case("http://a.test/", "n=1; Path=/", "http://a.test/", Some("n=1"))]
     #[case("http://a.test/", " n = 1 ;HttpOnly; SameSite=Lax", "http://a.test/x", Some("n=1"))]

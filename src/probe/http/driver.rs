@@ -1,6 +1,7 @@
 //! Drives an HTTP connection in the task of its check: no task is spawned, and dropping the check drops everything.
 //!
-//! HTTP/2 needs an executor for its connection; [`ConnectionTasks`] is one that only collects its futures.
+//! HTTP/2 needs an executor for its connection. [`ConnectionTasks`] is an executor that only collects the
+//! futures.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};

@@ -23,11 +23,11 @@ use crate::probe::http::no_answer::{NoAnswer, abort_from};
 use crate::probe::http::timed_connection::{ExchangeTimestamps, TimedConnection};
 use crate::probe::link::ProbeConnection;
 
-/// HTTP/2: number of bytes that a server may send before they are read.
+/// HTTP/2 flow-control window: number of bytes that a server may send before the check has read them.
 const WINDOW_BYTES: u32 = 256 * 1024;
 
-/// Sends a request and receives the response, until the attempt's deadline. The body of a response that is not
-/// `is_final` is not read.
+/// Sends a request and receives the response, until the attempt's deadline. The body is read only if `is_final`
+/// returns true for the response.
 pub(super) async fn exchange(
     link: ProbeConnection,
     request: Request<Full<Bytes>>,
@@ -126,8 +126,8 @@ async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
     Ok(())
 }
 
-/// Parser settings as in browsers: folded lines are joined (RFC 9112, section 5.2), lines that are no header are
-/// dropped.
+/// Parser settings as in browsers: folded lines are joined (RFC 9112, section 5.2), lines that are not a header
+/// are dropped.
 fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();
     settings

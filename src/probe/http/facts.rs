@@ -1,6 +1,6 @@
 //! The facts about an HTTP response that conditions may test.
 //!
-//! The body is present only when it was kept. It is never held twice.
+//! The body is present only when a condition needs it.
 
 use std::borrow::Cow;
 

@@ -37,7 +37,7 @@ use facts::{BodyReadOptions, HttpFacts};
 use no_answer::NoAnswer;
 use redirect::{RedirectHop, RedirectTrail};
 
-/// Time for decoding the rest of a body that was received until the end of the check's time.
+/// Minimum time for decoding, even if the body was received only just before the deadline.
 const DECODING_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(
@@ -170,7 +170,7 @@ impl HttpCheckContext<'_> {
         let reached = dial(route, addressing, self.toolbox, attempt).await?;
         if !endpoint.tls {
             if !hop.body.is_empty() {
-                // Head and body may be two writes.
+                // Head and body may be two writes; the second one must not be delayed.
                 let unset = |error| ProbeAbort::broken(&error, ErrorCode::HttpProtocol);
                 reached.stream.set_nodelay(true).map_err(unset)?;
             }

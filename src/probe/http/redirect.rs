@@ -1,7 +1,8 @@
-//! Redirects: which responses are one, where they lead, and which parts of the request are kept.
+//! Redirects: which responses count as a redirect, where each leads, and which parts of the request are kept.
 //!
-//! To another origin no configured data are sent: no header, no credential, no body; and they are not sent again after
-//! that. Cookies set by responses are sent as in browsers. Only `http` and `https` are followed, at most 10 hops, none twice.
+//! After a redirect to another origin no configured data are sent (no header, no credential, no body), even if
+//! a later redirect leads back. Cookies set by responses are sent as in browsers. Only `http` and `https` are
+//! followed, at most 10 hops, none twice.
 
 use std::borrow::Cow;
 
@@ -29,7 +30,8 @@ pub(super) struct RedirectHop<'a> {
     /// The configured headers, as long as they may be sent.
     pub(super) configured: Option<&'a HeaderMap>,
     pub(super) body: Bytes,
-    /// Cookies that were set by responses, besides the configured ones.
+    /// The `Cookie` header, with the configured cookies too; `None` if responses have set no cookie for this
+    /// URL.
     pub(super) cookies: Option<HeaderValue>,
 }
 
@@ -78,7 +80,7 @@ impl<'a> RedirectHop<'a> {
     }
 }
 
-/// Decodes a location; bytes that are no UTF-8 are percent-encoded, as in browsers.
+/// Decodes a location. If it is not UTF-8, its bytes above ASCII are percent-encoded, as in browsers.
 fn as_text(location: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(location) {
         return Cow::Borrowed(text);

@@ -1,7 +1,7 @@
 //! One request in its wire form.
 //!
-//! Headers that decide where a request ends are set only here and by hyper: configured ones of the same name are
-//! refused before (`probe::header`). A configured host replaces the target's, so a request never has two.
+//! Headers that decide where a request ends are set only here and by hyper; `probe::header` refuses to
+//! configure them. A configured `Host` replaces the target's, so a request never has two.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, USER_AGENT};

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::probe::link::ProbeConnection;
 
-/// Shared between the connection, which the HTTP library owns, and the check.
+/// The timestamps of one exchange, shared between the connection, which the HTTP library owns, and the check.
 #[derive(Debug)]
 pub(super) struct ExchangeTimestamps {
     base: Instant,
@@ -56,7 +56,7 @@ impl ExchangeTimestamps {
     }
 }
 
-/// A connection with timestamps. Dropping it ends the exchange in any state and leaves no port behind.
+/// A connection with timestamps. Dropping it resets the connection, so that no port is left in `TIME_WAIT`.
 #[derive(Debug)]
 pub(super) struct TimedConnection {
     link: ProbeConnection,
@@ -108,7 +108,8 @@ impl AsyncWrite for TimedConnection {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Dropping a plain-text connection resets it; an orderly end before that would be a needless system call.
+        // Dropping a plain-text connection resets it, so an orderly end before that would be a needless system
+        // call.
         if self.link.is_plain() {
             return Poll::Ready(Ok(()));
         }

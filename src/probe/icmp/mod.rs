@@ -102,7 +102,8 @@ async fn either(
     }
 }
 
-/// Pings both families, which must both answer. Each has half of the remaining time, so that a dead one cannot use all of it.
+/// Pings both families, each for half of the remaining time. If only one answers, its replies are returned
+/// together with the failure of the other one.
 async fn both(
     toolbox: &Toolbox,
     v6: PermittedAddress,

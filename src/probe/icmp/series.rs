@@ -1,8 +1,8 @@
 //! Three echo requests to one address, and their replies.
 //!
-//! The next request is sent when the last one is answered, or after 100 ms: a healthy target is done after three round
-//! trips, and losses are independent of each other. A missing reply is waited for only as long as the other replies
-//! make it plausible.
+//! The next request is sent when the previous one is answered, or after 100 ms: a healthy target is done after
+//! three round trips, and losses are independent of each other. A missing reply is awaited only as long as the
+//! other replies make it plausible.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -23,7 +23,7 @@ const SPACING: Duration = Duration::from_millis(100);
 /// The minimum wait for a missing reply once others have arrived.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The replies to a series; at least one.
+/// The replies to a series of echo requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EchoSeries {
     sent: u8,
@@ -88,7 +88,7 @@ pub(super) async fn run(
     for _ in 0..ECHO_REQUESTS {
         let has_turn = timeout_at(deadline, pinger.pace().wait()).await.is_ok();
         if !has_turn || Instant::now() + SPACING > deadline {
-            // Too late for this request to be answered in time: it is not sent, instead of counting as lost.
+            // Too late for an answer in time: the request is not sent, so that it does not count as lost.
             break;
         }
         last_sent = Instant::now();
@@ -115,7 +115,7 @@ pub(super) async fn run(
     }
 }
 
-/// A request that could not be sent.
+/// Returns the reason why a request could not be sent.
 fn unsent(error: &std::io::Error) -> ProbeAbort {
     match local_fault(error) {
         Some(trouble) => ProbeAbort::Trouble(trouble),

@@ -1,8 +1,9 @@
 //! Echo requests and replies as bytes (RFC 792, RFC 4443).
 //!
-//! Replies are parsed by surge-ping, on our own sockets: its client exposes neither the payload of a reply nor its
-//! checksum, so that it cannot detect a forgery, takes an ICMP error that quotes a request for the reply to it, and
-//! exposes neither its socket nor the receive buffer and filter (`tests/probe/surge.rs` shows the first two).
+//! Replies are parsed by surge-ping, but received on our own sockets. The client of surge-ping exposes neither
+//! the payload of a reply nor its checksum, so a forgery cannot be detected. It also takes an ICMP error that
+//! quotes a request for the reply, and exposes neither its socket nor the receive buffer and filter
+//! (`tests/probe/surge.rs` shows the first two).
 //!
 //! A reply is distinguished from a forgery by its token: 64 random bits that only the target has seen. Everything that is
 //! not a well-formed echo reply is `None`; ICMP errors contain the request and are not replies.
@@ -65,7 +66,8 @@ impl EchoIdentity {
         bytes
     }
 
-    /// Parses an echo reply as a socket of this type returns it: raw IPv4 sockets with the IP header in front.
+    /// Parses an echo reply in the form that a socket of this type returns: raw IPv4 sockets put the IP header
+    /// in front.
     pub(super) fn reply(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
         let header = IcmpHeader::decode(packet, socket, from)?;
         let message = packet.get(packet.len().checked_sub(header.message_bytes)?..)?;
@@ -138,7 +140,7 @@ mod tests {
         token: 0x0102_0304_0506_0708,
     };
 
-    /// Reads a packet of a ping socket, and of a raw socket where that is the same.
+    /// Parses a packet in the form in which a ping socket receives it.
     fn read(bytes: &[u8], family: AddressFamily) -> Option<EchoIdentity> {
         let from = match family {
             AddressFamily::V4 => "192.0.2.1",
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(ones_complement_sum(&ECHO.request(AddressFamily::V4)), u16::MAX);
     }
 
-    /// The trap: "prohibited" and "unreachable" quote the request, and must not pass for a reply.
+    /// ICMP errors such as "prohibited" and "unreachable" quote the request, and must not pass for a reply.
     #[test]
     fn icmp_errors_are_not_replies() {
         for kind in [3, 4, 5, 8, 11, 12] {

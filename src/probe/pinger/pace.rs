@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep_until};
 /// Time between two packets at full rate.
 const INTERVAL_US: u64 = 50;
 
-/// The time by which a burst may run ahead of the rate: 100 packets.
+/// The time, in microseconds, by which a burst may run ahead of the rate: 100 packets may leave at once.
 const BURST_US: u64 = 5_000;
 
-/// The rate at which packets may leave.
+/// Limits the rate at which echo requests leave.
 #[derive(Debug)]
 pub(in crate::probe) struct PacketPacer {
     born: Instant,

@@ -29,7 +29,7 @@ const REPLY_MAX_BYTES: usize = 256;
 pub(in crate::probe) struct IcmpSocket {
     socket: UdpSocket,
     family: AddressFamily,
-    /// Raw or datagram: it determines the format of received packets.
+    /// Raw or datagram, which determines the format of received packets.
     socket_type: Type,
     identifier: PingIdentifier,
     sequence: AtomicU16,
@@ -53,7 +53,7 @@ pub(in crate::probe) struct ExpectedReply<'a> {
     round_trip: oneshot::Receiver<Duration>,
 }
 
-/// Returns true if this process may send pings: open a raw socket or a ping socket.
+/// Returns true if this process may send pings, that is, open a raw socket or a ping socket.
 #[must_use]
 pub fn is_permitted() -> bool {
     let open = |kind| Socket::new(Domain::IPV4, kind, Some(Protocol::ICMPV4)).is_ok();
@@ -120,7 +120,7 @@ impl IcmpSocket {
     pub(super) async fn listen(&self) {
         let mut buffer = [0; REPLY_MAX_BYTES];
         loop {
-            // An error is an ICMP error of some other peer, and reading it has cleared it.
+            // An error is an ICMP error from some other peer; receiving it has cleared it.
             if let Ok((length, from)) = self.socket.recv_from(&mut buffer).await {
                 self.accept(&buffer[..length], from.ip(), Instant::now());
             }

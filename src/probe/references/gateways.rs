@@ -1,14 +1,14 @@
-//! The default gateways of this machine, read from the kernel's present routing tables.
+//! The default gateways of this machine, read from the kernel's current routing tables.
 //!
-//! Only the main table is read. With a source address, only gateways behind the interface that has it count: another
-//! uplink proves nothing about this one.
+//! Only the main table is read. With a source address, only gateways behind the interface with this address
+//! count: another uplink proves nothing about this one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
 
-/// The routing tables of the network of this thread.
+/// The IPv4 routing table of this thread's network namespace.
 const IPV4_ROUTES: &str = "/proc/thread-self/net/route";
 const IPV6_ROUTES: &str = "/proc/thread-self/net/ipv6_route";
 /// Flags of a usable route that leads to a gateway.
@@ -20,7 +20,7 @@ struct DefaultRoute {
     gateway: IpAddr,
 }
 
-/// Returns the default gateways, each once; none when the tables cannot be read.
+/// Returns the default gateways, each once; an empty list when the tables cannot be read.
 pub(super) fn of_this_machine(source: Option<IpAddr>) -> Vec<SocketAddr> {
     let table = |path| std::fs::read_to_string(path).unwrap_or_default();
     let (v4, v6) = (table(IPV4_ROUTES), table(IPV6_ROUTES));

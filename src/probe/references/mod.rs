@@ -1,9 +1,11 @@
 //! The reference targets of one location: hosts whose silence means that the location has lost its own network.
 //!
-//! They are asked every 30 s, every second while the location is impaired, and at once when a check was not up: its failure
-//! is accepted after one round that all failures share, at most one per second. The rule is `model::impairment`.
+//! References are asked every 30 s, every second while the location is impaired, and at once when a check was
+//! not up. A failure is accepted only after such a round; all failures share it, with at most one round per
+//! second. The rule is in `model::impairment`.
 //!
-//! References are the operator's own, never named by a service; so, like name servers, they do not pass the policy for targets.
+//! References are chosen by the operator, never by a service. Like name servers, they are not subject to the
+//! egress policy for targets.
 
 mod gateways;
 mod question;
@@ -30,7 +32,7 @@ use crate::probe::toolbox::Toolbox;
 
 /// The time limit of one round.
 const CHECK_TAKES: Duration = Duration::from_secs(1);
-/// A round that took this much longer is inconclusive: this thread stood still.
+/// A round that exceeds its time limit by more than this is inconclusive, because this thread was suspended.
 const STALL_MIN: Duration = Duration::from_millis(500);
 /// Maximum number of rounds that a failure waits for, if this thread is suspended in all but the last one.
 const CHECKS: u8 = 3;
@@ -38,20 +40,21 @@ const CHECKS: u8 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time between two rounds of a location that is well and whose checks are up.
 const IDLE: Duration = Duration::from_secs(30);
-/// The time between two rounds while nothing is proven yet: a machine that starts may have no network for a while.
+/// The time between two rounds of a new location while no reference has proven to answer: a machine that starts
+/// may have no network for a while.
 const UNPROVEN: Duration = Duration::from_secs(2);
 const UNPROVEN_FOR: Duration = Duration::from_secs(60);
 
 /// A target that shows whether the network works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetworkReference {
-    /// An echo request, or a connection where these are not permitted.
+    /// A host that is sent an echo request, or connected to where echo requests are not permitted.
     Host(Host),
     /// A host that accepts connections to this port.
     Port(Host, u16),
-    /// A gateway: an echo request to an address, which may include its interface.
+    /// A gateway, asked by an echo request. Its address may include an interface.
     Gateway(SocketAddr),
-    /// A name server: a question that every name server answers.
+    /// A name server, asked a question that every name server answers.
     NameServer(SocketAddr),
 }
 
@@ -61,22 +64,22 @@ pub enum ReferenceSelection {
     /// The name servers and the gateways of the system, without those on this machine.
     #[default]
     System,
-    /// These targets; if there are none, the location is never impaired.
+    /// These targets; if the list is empty, the location is never impaired.
     These(Vec<NetworkReference>),
 }
 
 /// The answers that a round waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedAnswers {
-    /// The first one, which shows that the location is well.
+    /// The first answer, which shows that the location is well.
     First,
-    /// All of them, so that each is proven.
+    /// All answers, so that each reference is proven.
     All,
 }
 
 /// The reference targets of one location, and their state.
 pub struct ImpairmentMonitor {
-    /// The location, for the log.
+    /// Code of the location, for the log.
     code: String,
     wanted: ReferenceSelection,
     toolbox: Arc<Toolbox>,
@@ -87,7 +90,7 @@ pub struct ImpairmentMonitor {
     checks: AtomicU64,
     /// Locked during a round.
     check_lock: tokio::sync::Mutex<()>,
-    /// Requests a round without waiting for it.
+    /// Requests a round without waiting for its end.
     wanted_soon: Notify,
     /// The last addresses of references that are given by name: without a network no name can be resolved.
     addresses: Mutex<HashMap<Name, Vec<IpAddr>>>,
@@ -106,7 +109,7 @@ impl fmt::Debug for ImpairmentMonitor {
 }
 
 impl ImpairmentMonitor {
-    /// Creates the state; asks no target yet.
+    /// Creates the monitor without asking any target.
     #[must_use]
     pub fn new(code: String, wanted: ReferenceSelection, toolbox: Arc<Toolbox>) -> Self {
         Self {
@@ -188,14 +191,15 @@ impl ImpairmentMonitor {
         }
     }
 
-    /// Notes that a check of another machine was up.
+    /// Records that a check of another machine was up.
     pub(crate) fn note_up(&self) {
         if self.is_impaired() {
             self.lock().note_up();
         }
     }
 
-    /// Returns the trouble of this process that explains the failed attempt. It may need a round.
+    /// Returns the trouble of this process that explains the failed attempt. Runs a round first, if one is
+    /// needed.
     async fn explanation(&self, started: Instant, code: Option<ErrorCode>) -> Option<LocalFault> {
         let failed = FailedAttempt {
             started_ms: self.age_ms(started),
@@ -232,7 +236,7 @@ impl ImpairmentMonitor {
         }
     }
 
-    /// Asks all of them. A round during which this thread stood still is inconclusive.
+    /// Runs one round. Silence in a round during which this thread was suspended is inconclusive.
     async fn ask_round(&self, patience: AwaitedAnswers) {
         self.checks.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
@@ -248,7 +252,8 @@ impl ImpairmentMonitor {
         }
     }
 
-    /// Notes each answer when it arrives, since one shows that the location is well; without any, returns the reason.
+    /// Asks these references. Each answer is recorded when it arrives, because one shows that the location is
+    /// well. Without any answer, returns the reason for each reference; otherwise an empty list.
     async fn ask_all(
         &self,
         asked: Vec<NetworkReference>,
@@ -275,7 +280,7 @@ impl ImpairmentMonitor {
         if is_answered { Vec::new() } else { others }
     }
 
-    /// Returns the references to ask, with the present gateways.
+    /// Returns the references to ask, with the current gateways.
     fn current(&self) -> Vec<NetworkReference> {
         match &self.wanted {
             ReferenceSelection::These(these) => these.clone(),

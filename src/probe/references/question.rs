@@ -1,7 +1,8 @@
-//! The question to one reference target: whether it sends anything that only it can have sent.
+//! Asks one reference target for a response that only this target can have sent.
 //!
-//! A lost packet proves nothing, so each is asked three times within a round. An opened connection, an echo reply and an answer
-//! of a name server prove that the network works; an error on the way, such as "no route", does not.
+//! A lost packet proves nothing, so each target is asked three times within a round. An opened connection, an
+//! echo reply and an answer of a name server prove that the network works; an error on the way, such as "no
+//! route", does not.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -25,7 +26,7 @@ use crate::probe::spec::IpVersion;
 const TRIES: u32 = 3;
 /// The time between two questions.
 const SPACING: Duration = Duration::from_millis(250);
-/// Port for a connection where echo requests are not permitted: gateways and name servers often have it open.
+/// Port for a connection where echo requests are not permitted; often open on gateways and name servers.
 const FALLBACK_PORT: u16 = 53;
 /// Maximum number of addresses of a name that are asked.
 const PER_NAME: usize = 4;
@@ -74,7 +75,8 @@ impl ImpairmentMonitor {
         first(asked.collect()).await
     }
 
-    /// Returns the present addresses of a name, or else the last known ones. Resolving takes at most half of a round.
+    /// Returns the current addresses of a name, or else the last known ones. Resolving takes at most half of a
+    /// round.
     async fn addresses_of(&self, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, MissingAnswer> {
         let now = Instant::now();
         let half = now + deadline.saturating_duration_since(now) / 2;
@@ -88,8 +90,8 @@ impl ImpairmentMonitor {
         known.get(name).cloned().ok_or(MissingAnswer::Unasked)
     }
 
-    /// Sends an echo request; where these are not permitted, opens a connection that may be refused: a machine without
-    /// network receives no refusal either.
+    /// Sends an echo request, or opens a connection where echo requests are not permitted. A refused connection
+    /// counts as an answer: a machine without a network receives no refusal.
     async fn ping(&self, to: SocketAddr) -> Result<(), MissingAnswer> {
         let is_global = !matches!(to, SocketAddr::V6(v6) if v6.scope_id() != 0);
         match echo(self.toolbox.pinger(), to).await {

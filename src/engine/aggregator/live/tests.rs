@@ -1,4 +1,4 @@
-//! The present state and figures of a service after results, changes and decisions.
+//! The current state and figures of a service after results, changes and decisions.
 
 use rstest::rstest;
 
@@ -63,7 +63,7 @@ fn an_override_counts_as_stated_and_a_pause_is_left_out() {
     assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
 }
 
-/// It is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
+/// The service is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
 #[test]
 fn unreachable_time_is_left_out_of_uptime() {
     let mut live = LiveServiceState::new(at(0));
@@ -119,7 +119,8 @@ fn reachability_results_do_not_enter_the_mean() {
     assert_eq!(live.snapshot(at(4)).avg_response_ms, Some(12.3));
 }
 
-/// `u`, `d`: the status in the newest check of each location, the first one at 1, the next at 2; `-`: it was up long ago.
+/// `u`, `d`: the status in the newest check of each location, the first one at 1, the next at 2; `-`: up, but
+/// long ago.
 #[rstest]
 #[case::no_checks("", Verdict::Up, None)]
 #[case::one("u", Verdict::Up, Some(1))]

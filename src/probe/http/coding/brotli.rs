@@ -10,7 +10,8 @@ use super::decoder::{ContentCoding, ContentDecoder, DecodeStep, DecodingError, W
 
 /// The first seven bits of a stream with a window that only the "large window" variant has.
 const LARGE_WINDOW: u8 = 0x11;
-/// Windows whose announcement is four bits long; all other announcements are of smaller windows.
+/// Window sizes (as powers of two) with an announcement of four bits; all other announcements are of smaller
+/// windows.
 const LOWERED_BITS: std::ops::Range<u32> = 18..24;
 
 pub(super) struct BrotliDecoder {

@@ -39,9 +39,10 @@ struct DecoderLayer {
     coding: ContentCoding,
     decoder: Box<dyn ContentDecoder>,
     waiting: Vec<u8>,
-    /// True if the last step filled all its room.
+    /// True if the last step filled its output buffer, so that more output may follow.
     may_have_more: bool,
-    /// Number of output bytes that are read; output of a decoder with a lowered window is wrong beyond that.
+    /// Number of output bytes that may still be read. Beyond them, the output of a decoder with a lowered
+    /// window is wrong.
     room_bytes: usize,
 }
 
@@ -58,8 +59,8 @@ impl DecoderLayer {
 }
 
 impl DecoderChain {
-    /// Creates the decoders for these headers, for a body of which at most `max_bytes` are kept, or half of that if a
-    /// coding needs a window.
+    /// Creates the decoders for the codings in these headers. At most `max_bytes` of the decoded body are kept,
+    /// or half of that if a coding needs a window.
     pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, DecodingError> {
         let codings = known(headers);
         let has_window = codings.iter().any(|coding| coding.needs_window());

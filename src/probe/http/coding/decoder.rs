@@ -1,6 +1,6 @@
-//! What every decoder shares: the codings, a step of decoding, its result and its refusals.
+//! Types that all decoders share: the codings, a step of decoding, its result and its refusals.
 //!
-//! The decoders themselves are in files of their own, and the chain puts them together.
+//! Each decoder is in a file of its own; `chain` combines them.
 
 /// Difference between a brotli window and its power of two, in bytes.
 pub(super) const WINDOW_GAP_BYTES: usize = 16;
@@ -14,7 +14,7 @@ pub(in crate::probe::http) enum DecodingError {
         /// The name of the coding.
         coding: &'static str,
     },
-    /// The data demand more memory than the specification of the format allows.
+    /// The data need a larger window than this decoder supports.
     #[error("The body is compressed with a window above {max_mebibytes} MiB")]
     Window {
         /// The largest supported window.
@@ -46,7 +46,7 @@ pub(super) trait ContentDecoder: Send {
 pub(in crate::probe::http) struct DecodedBody {
     /// The decoded bytes.
     pub(in crate::probe::http) bytes: Vec<u8>,
-    /// True when the body is longer.
+    /// True when the body is longer than `bytes`.
     pub(in crate::probe::http) is_cut: bool,
 }
 
@@ -82,7 +82,7 @@ impl ContentCoding {
         DecodingError::Broken { coding }
     }
 
-    /// Returns true when its decoder allocates a window of the announced size.
+    /// Returns true when a decoder of this coding allocates a window of the announced size.
     pub(super) const fn needs_window(self) -> bool {
         matches!(self, Self::Brotli | Self::Zstd)
     }

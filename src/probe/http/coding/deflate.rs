@@ -69,7 +69,8 @@ impl ContentDecoder for DeflateDecoder {
     }
 }
 
-/// Runs one step of an inflater; returns also whether the data have ended; `None` for invalid data.
+/// Runs one step of an inflater. The flag is true when the data have ended; `None` means that the data are
+/// invalid.
 pub(super) fn inflate(inflate: &mut Decompress, coded: &[u8], room: &mut [u8]) -> Option<(DecodeStep, bool)> {
     let (taken, given) = (inflate.total_in(), inflate.total_out());
     let status = inflate.decompress(coded, room, FlushDecompress::None).ok()?;

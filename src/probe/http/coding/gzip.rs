@@ -10,7 +10,7 @@ use super::deflate::{DeflateDecoder, inflate};
 
 const BROKEN: DecodingError = ContentCoding::Gzip.broken();
 const FIXED_BYTES: u16 = 10;
-/// Checksum and length.
+/// Length of a member's trailer: a checksum and the uncompressed length.
 const TRAILER_BYTES: usize = 8;
 
 const HAS_CHECKSUM: u8 = 0x02;
@@ -18,7 +18,7 @@ const HAS_EXTRA: u8 = 0x04;
 const HAS_NAME: u8 = 0x08;
 const HAS_COMMENT: u8 = 0x10;
 
-/// A sequence of members.
+/// The decoder of a sequence of gzip members.
 pub(super) struct GzipDecoder {
     inflate: Decompress,
     stage: GzipStage,
@@ -146,7 +146,7 @@ impl HeaderReader {
         matches!(self.part, HeaderPart::Fixed(0)) && byte & 0x0f == 8
     }
 
-    /// Reads the next byte; returns true if the header is complete, `None` if this is no header.
+    /// Reads the next byte. Returns true if the header is complete, `None` if the bytes are not a header.
     fn read(&mut self, byte: u8) -> Option<bool> {
         let next = match self.part {
             HeaderPart::Fixed(at) => {

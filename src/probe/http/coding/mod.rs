@@ -20,8 +20,8 @@ use chain::DecoderChain;
 
 pub(super) use decoder::{DecodedBody, DecodingError};
 
-/// Receives a body in chunks and decodes it. Codings with a window are decoded at the end, one body at a time:
-/// otherwise a slow server would block the windows for other checks.
+/// Receives a body in chunks and decodes it. A body whose coding needs a window is received first and decoded
+/// at the end: otherwise a slow server would hold a window that other checks wait for.
 pub(super) struct BodyReader {
     chain: DecoderChain,
     /// The coded bytes that wait for a window, and their maximum number.
@@ -30,7 +30,7 @@ pub(super) struct BodyReader {
 }
 
 impl BodyReader {
-    /// Creates a reader for a body coded as these headers say, of which at most `max_bytes` are kept.
+    /// Creates a reader for a body with these headers, which keeps at most `max_bytes`.
     pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, DecodingError> {
         let chain = DecoderChain::new(headers, max_bytes)?;
         Ok(Self { chain, waiting: Vec::new(), waiting_max_bytes: max_bytes / 2 })
@@ -45,8 +45,8 @@ impl BodyReader {
         Ok(self.waiting.len() < self.waiting_max_bytes)
     }
 
-    /// Returns the kept part of the body. `is_cut`: not all of it was received. `windows` are the permits for decoding with
-    /// a window.
+    /// Returns the kept part of the body. `is_cut` means that the body was not received completely. `windows`
+    /// are the permits for decoding with a window.
     pub(super) async fn finish(
         mut self,
         is_cut: bool,
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!((body.bytes, body.is_cut), (vec![b'a'; expected], true));
     }
 
-    /// Frames of zstd and members of gzip may follow each other; a frame of zstd may hold something else.
+    /// Several zstd frames or gzip members may follow each other; a zstd frame may hold data that are skipped.
     #[rstest]
     #[case("gzip", [gzip(b"one "), gzip(b"two")].concat())]
     #[case("zstd", [zstd(b"one "), b"\x50\x2a\x4d\x18\x02\0\0\0??".to_vec(), zstd(b"two")].concat())]
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(decoded(coding, body, false).await, Ok(b"one two".to_vec()));
     }
 
-    /// A stream whose encoder refers back 8 MiB loses nothing within the limit.
+    /// A stream whose encoder refers back 8 MiB loses no data within the limit.
     #[tokio::test]
     async fn a_large_window_is_limited_without_changing_the_output() {
         let noise: Vec<u8> =
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Layers that unfold into ever more useless work end early.
+    /// Nested layers that decode to ever more bytes without output end at the limit of work.
     #[tokio::test]
     async fn a_nested_compression_bomb_is_stopped() {
         let blocks = [0, 0, 0, 0xff, 0xff].repeat(4 << 20); // Empty blocks of bare deflate.

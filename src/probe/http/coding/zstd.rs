@@ -20,7 +20,7 @@ const CHECKSUM: u8 = 0x04;
 const SINGLE_SEGMENT: u8 = 0x20;
 const DICTIONARY: u8 = 0x03;
 
-/// A sequence of frames.
+/// The decoder of a sequence of frames.
 pub(super) struct ZstdDecoder {
     decoder: Decoder<'static>,
     /// Maximum number of decoded bytes that are read.
@@ -37,7 +37,7 @@ impl ZstdDecoder {
         Ok(Self { decoder, max_bytes, header: Vec::new(), is_in_frame: false })
     }
 
-    /// Starts the frame whose header is complete, or one without such a header.
+    /// Starts a frame: one whose header is complete, or one of a kind that has no such header.
     fn begin_frame(&mut self) -> Result<(), DecodingError> {
         let begun = match ZstdFrameHeader::parse(&self.header) {
             ZstdFrameStart::Header(header) => header.admit(self.max_bytes)?,
