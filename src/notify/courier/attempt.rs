@@ -1,4 +1,4 @@
-//! The courier's dependencies, and one attempt: a delivery is sent to its channel, with its result.
+//! The courier's dependencies, and one attempt to send a delivery to its channel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,10 +141,10 @@ impl Courier {
     }
 }
 
-/// Returns a random number of 0..1.
+/// Returns a random number from 0 to 1.
 fn chance() -> f64 {
     let mut byte = [0];
-    // Without randomness all waits are equally long.
+    // Without randomness all waits have the same length.
     let _ = getrandom::fill(&mut byte);
     f64::from(byte[0]) / 255.0
 }
