@@ -1,8 +1,8 @@
 //! Escapes text from outside for the terminal and the log, so that no character controls anything.
 //!
 //! The name of a service, or the answer of a target or another node, may contain line breaks, escape codes that colour,
-//! hide or rewrite text, and marks that change the direction of writing. Such characters are shown as `
-//! `, `\u001b` and so on, as in JSON.
+//! hide or rewrite text, and marks that change the direction of writing. Such characters are shown as `\n`,
+//! `\u001b` and so on, as in JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
