@@ -13,7 +13,7 @@ use crate::clock::judgement::{
 };
 use crate::clock::{Clock, Timestamp};
 
-/// The guard. One per process; shared by reference.
+/// The guard of the wall clock. There is one per process, shared by reference.
 #[derive(Debug)]
 pub struct ClockGuard {
     clock: Clock,
@@ -28,20 +28,20 @@ pub struct JudgedTime {
     /// The best known time, for stored times from which an age is computed later. After a jump it is exact, by steady
     /// time; after a doubted start it is the later one of wall time and expected time.
     pub best: Timestamp,
-    /// The earliest possible time: whatever has ended by this time has ended in any case.
+    /// The earliest time that it may really be: whatever has ended by then has certainly ended.
     pub earliest: Timestamp,
     /// True if the wall time may be used to delete, expire or fail something for good.
     pub is_trusted: bool,
 }
 
 impl JudgedTime {
-    /// A time that is trusted.
+    /// Creates a time that is trusted.
     #[must_use]
     pub const fn trusted(at: Timestamp) -> Self {
         Self { at, best: at, earliest: at, is_trusted: true }
     }
 
-    /// The time `ms` milliseconds of steady time later.
+    /// Returns the time `ms` milliseconds of steady time later.
     #[must_use]
     pub const fn plus_ms(self, ms: i64) -> Self {
         let Self { at, best, earliest, is_trusted } = self;

@@ -103,7 +103,7 @@ pub struct DoubtedMark {
 #[derive(Clone, Copy, Debug)]
 struct OngoingDoubt {
     cause: DoubtCause,
-    /// The first reading of the present steady stretch.
+    /// The first reading since the clock was last set in this run.
     since: ClockReading,
     /// The steady time of earlier runs of the process.
     before: Duration,
