@@ -25,7 +25,7 @@ use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
 use crate::store::{MainError, outages, tags};
 
-/// The result for outages to report.
+/// The result of deciding outages.
 #[derive(Debug, Default)]
 pub(super) struct OutageDecisions {
     /// Number of outages that were written to incidents.
@@ -34,11 +34,12 @@ pub(super) struct OutageDecisions {
     pub(super) asked: RequestedChecks,
     /// Services that have become reachable again.
     pub(super) reachable: Vec<ServiceAddress>,
-    /// Unreachable services, including known ones: an engine that has just started to watch them does not know it.
+    /// Unreachable services, including those that were unreachable before, because an engine that has just started to
+    /// watch them does not know this.
     pub(super) unreachable: Vec<ServiceAddress>,
 }
 
-/// Handles these outages of one organisation.
+/// Decides these outages of one organisation.
 pub(super) async fn decide_outages(
     context: &IncidentContext<'_>,
     mut undecided: Vec<Outage>,
