@@ -23,7 +23,7 @@ use crate::store::{
     tags,
 };
 
-/// Possible recipients of a change of an incident; `None` when the organisation does not exist any more.
+/// Returns the possible recipients of a change of an incident; `None` when the organisation no longer exists.
 pub(super) async fn of_incident_change(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,

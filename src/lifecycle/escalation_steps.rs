@@ -17,8 +17,8 @@ use crate::store::{
     MainError, Transaction, contacts, escalation_policies, escalations, incidents, organisations,
 };
 
-/// Takes the step that is due, if it still is: writes its messages and the time of the next one. Returns the number
-/// of messages that are sent now.
+/// Takes the step that is due, if it still is: writes its messages and the time of the next step. Returns the number of
+/// messages that are sent now.
 pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) -> Result<usize, MainError> {
     organisations::lock(transaction, due.organisation).await?;
     let Some((policy, progress)) = escalations::claim_due(transaction, due.incident, now).await? else {
