@@ -150,7 +150,7 @@ const fn owner_of(status: u16) -> FaultOwner {
     }
 }
 
-/// Returns the wait in milliseconds, at most [`LONGEST_WAIT_MS`].
+/// Returns the wait in milliseconds, at most `LONGEST_WAIT_MS`.
 fn wait_ms(wait: Duration) -> i64 {
     i64::try_from(wait.as_millis()).map_or(LONGEST_WAIT_MS, |asked| asked.min(LONGEST_WAIT_MS))
 }

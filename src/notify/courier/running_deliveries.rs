@@ -221,7 +221,7 @@ impl<'a> RunningDeliveries<'a> {
         Ok(has_made_one)
     }
 
-    /// Waits for an attempt to end, at most `longest` (but at least [`GATHER`]), and stores the results of the attempts
+    /// Waits for an attempt to end, at most `longest` (but at least `GATHER`), and stores the results of the attempts
     /// that have ended.
     pub(super) async fn settle(&mut self, longest: Duration) -> Result<(), MainError> {
         let mut done = Vec::new();

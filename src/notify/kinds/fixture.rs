@@ -102,7 +102,7 @@ pub(super) fn huge() -> NotificationMessage {
     })
 }
 
-/// A message about this event of [`incident`].
+/// A message about this event of `incident`.
 pub(super) fn event(event: NotificationEvent) -> NotificationMessage {
     let status = match event {
         NotificationEvent::IncidentResolved => IncidentStatus::Resolved,

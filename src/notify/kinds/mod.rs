@@ -36,7 +36,7 @@ pub use template::template_flaw;
 
 use crate::model::notification::ChannelKind;
 
-/// The catalogue's entry for a kind.
+/// Returns the catalogue's entry for a kind.
 #[must_use]
 pub const fn definition(kind: ChannelKind) -> &'static ChannelDefinition {
     match kind {
