@@ -53,9 +53,9 @@ pub struct CompactionCounters {
     pub dropped: AtomicU64,
     /// Passes that failed and were postponed.
     pub failures: AtomicU64,
-    /// Bytes of the whole history, as of the last pass.
+    /// Bytes of the whole history after the last pass.
     pub bytes: AtomicU64,
-    /// Number of visible segments, as of the last pass.
+    /// Number of visible segments after the last pass.
     pub segments: AtomicU64,
 }
 

@@ -22,7 +22,7 @@ const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
     /// Retires segments after their retention or beyond the size limit, and drops segments that were retired at least
-    /// [`LAST_READERS_MS`] ago.
+    /// `LAST_READERS_MS` ago.
     pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, retained): (Vec<Segment>, Vec<Segment>) =
