@@ -260,7 +260,7 @@ pub struct ProbeConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [[probe.locations]]")]
 pub struct LocationConfig {
-    /// Stable identifier.
+    /// Code of the location in results; never given to another place.
     #[serde(deserialize_with = "rule::text")]
     pub code: String,
     /// Display name.
