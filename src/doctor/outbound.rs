@@ -19,7 +19,7 @@ use crate::doctor::finding::DoctorFinding;
 use crate::egress::outbound::{ExchangeFailure, OutboundClient, OutboundRequest, OutboundUrl};
 use crate::store::file_copy::DatabaseFile;
 
-/// The wait for an answer.
+/// Time limit of an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Tolerated difference of clocks in milliseconds; a `Date` header has whole seconds.
 const APART_MS: i64 = 3_000;
