@@ -13,7 +13,7 @@ pub(super) const HISTORY_FILE: &str = "history.db";
 pub struct EmbeddedFiles {
     /// File of the main database.
     pub main: PathBuf,
-    /// File of the history database; its segments are in a folder beside it.
+    /// File of the history database; its segments are in a folder next to it.
     pub history: PathBuf,
 }
 
