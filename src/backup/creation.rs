@@ -30,7 +30,7 @@ const QUIET_WAIT: Duration = Duration::from_secs(2);
 pub struct BackupOrder {
     /// File of the main database.
     pub main: PathBuf,
-    /// File of the history; the folder of its segments is beside it.
+    /// File of the history; the folder of its segments is next to it.
     pub history: PathBuf,
     /// Folder of results that wait for the history; it may not exist.
     pub spool: PathBuf,

@@ -194,7 +194,7 @@ fn has_manifest(folder: &Path) -> bool {
     folder.join(crate::backup::manifest::FILE).is_file()
 }
 
-/// Returns true if a backup is due: at once if there is none; a clock that was set back makes none early.
+/// Returns true if a backup is due: immediately if there is none. A clock that was set back does not make one due early.
 fn is_due(newest: Option<Timestamp>, now: Timestamp, every: Duration) -> bool {
     newest.is_none_or(|newest| now.ms_since(newest) >= millis(every))
 }
