@@ -1,5 +1,5 @@
-//! Checks an installation and its machine, and reports what works, what does not, and what to do next. Read-only; may
-//! run beside a server.
+//! Checks an installation and its machine, and reports what works, what does not, and what to do next. It
+//! changes nothing, and may run while a server runs.
 //!
 //! All checks run concurrently, each with a time limit; a check that could not be made is reported as unknown, never as
 //! fine.
