@@ -96,14 +96,14 @@ pub struct ClockMark {
 pub struct DoubtedMark {
     /// The time that the clock showed.
     pub at: Timestamp,
-    /// The steady time since the doubt began, until `at`.
+    /// The steady time without a further jump, until `at`.
     pub steady: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct OngoingDoubt {
     cause: DoubtCause,
-    /// The first reading since the clock was last set in this run.
+    /// The first reading of the current stretch without a jump.
     since: ClockReading,
     /// The steady time of earlier runs of the process.
     before: Duration,
