@@ -36,7 +36,7 @@ pub(super) struct ParentServices {
 
 impl ParentServices {
     /// Returns the service and its dependencies; empty if it has neither dependencies nor dependents. Failures of two
-    /// services whose results overlap are related: both depend on the same service, or one on the other.
+    /// services whose lineages overlap are related: both depend on the same service, or one on the other.
     pub(super) fn lineage(&self, service: ServiceKey) -> Vec<ServiceKey> {
         let is_alone = self.graph.parents_of(service).next().is_none()
             && self.graph.children_of(service).next().is_none();
