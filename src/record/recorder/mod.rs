@@ -223,7 +223,7 @@ impl Recorder {
         }
     }
 
-    /// Schedules the next write after a delay; if the process is stopping, spools the facts instead.
+    /// Schedules the next write after a delay; if the process is stopping, also spools the remaining facts at once.
     fn back_off(&mut self, ctx: &mut Context<Self>) {
         self.is_backing_off = true;
         ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
