@@ -201,7 +201,7 @@ impl App {
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
         let foundation = Foundation::open_or_create(config, clock).await?;
-        // Before anything is written.
+        // Ownership is checked before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let guard = clock_guard(&foundation).await?;
         let first_start = complete_first_start(&foundation, node).await?;
@@ -266,7 +266,7 @@ impl App {
         })
     }
 
-    /// Returns what is wrong if a database file has been removed or replaced while it was open.
+    /// Returns a message if a database file has been removed or replaced while it was open.
     #[must_use]
     pub fn removed_file(&self) -> Option<String> {
         self.databases.check_not_replaced().err().map(|error| error.to_string())
@@ -275,7 +275,7 @@ impl App {
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
     ///
     /// # Errors
-    /// When the stop takes longer than the limit.
+    /// When the stop takes longer than the limit, or the recorder had stopped before.
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
@@ -313,7 +313,7 @@ impl App {
     }
 }
 
-/// Listens; the settings then say on which address really.
+/// Opens the listeners; the returned settings contain the actual port.
 fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
     let listeners = listen_on(config.listen)?;
     let port = listeners.first().context("there is no listener")?.local_addr()?.port();
@@ -326,13 +326,14 @@ fn take_data_folder(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::lock(&config.data_dir)
 }
 
-/// The guard of the wall clock.
+/// Returns the guard of the wall clock.
 async fn clock_guard(foundation: &Foundation) -> anyhow::Result<Arc<ClockGuard>> {
     let Foundation { config, databases, clock, .. } = foundation;
     Ok(wall_clock::guard(databases, clock, config.trust_clock).await?)
 }
 
-/// Brings the stored data in line with the settings before anything reads it.
+/// Adapts the stored data to the settings before anything reads it; a first start also creates an organisation and a
+/// token.
 async fn complete_first_start(foundation: &Foundation, node: Id) -> anyhow::Result<Option<FirstStart>> {
     let Foundation { config, clock, databases, .. } = foundation;
     foundation.require_egress_choice().await?;
@@ -379,7 +380,7 @@ fn start_engine(
     })
 }
 
-/// The same service router, aware of other nodes.
+/// Returns the service router with the ownership of this node, and with a connection to other nodes if there is a bus.
 fn with_cluster(
     alone: ServiceRouter,
     ownership: Ownership,

@@ -4,10 +4,10 @@
 //!   in this order, so that no acknowledged result is missing or counted twice: if the history is later than the main database,
 //!   the consequences of its status changes are derived again; a result in both the spool and the history is stored once.
 //! - **Segment files do not change** during the copy: the compaction and a backup use the same lock.
-//! - **Keys are not reused.** Objects created after the copy of the main database may have results in the history; the copy
-//!   assigns no key that was assigned by then.
-//! - **The manifest** is written last: a folder without one is no backup. It names every file with its size and SHA-256, the
-//!   schema versions, and the number of rows of each table.
+//! - **Keys are not reused.** Objects created after the copy of the main database may have results in the history, so the
+//!   copy never assigns a key that was assigned in the original until then.
+//! - **The manifest** is written last: a folder without a manifest is not a backup. It lists every file with its size and
+//!   SHA-256, the schema versions, and the number of rows of each table.
 //! - **A restored installation sends no notification** before an operator permits it: the original may still run
 //!   ([`message_hold`](crate::notify::message_hold)).
 

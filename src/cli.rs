@@ -116,7 +116,7 @@ pub fn run() -> ExitCode {
     let files = DatabaseFiles::of(&config);
     let result = actix::System::new().block_on(dispatch(&matches, config));
     result.unwrap_or_else(|error| {
-        // Nobody may be there to read it.
+        // Standard error may be closed; then the message is lost.
         let _ = writeln!(std::io::stderr(), "watchkeeper: {}", printable_lines(&files.explain(&error)));
         exit_code(&error)
     })
@@ -185,7 +185,7 @@ async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole command line. Every command that opens or starts something takes the settings.
+/// Returns the whole command line. Every command except `nats-config` takes the settings.
 #[must_use]
 pub fn command() -> clap::Command {
     let bench = clap::Command::new("bench")
@@ -197,7 +197,8 @@ pub fn command() -> clap::Command {
         .subcommand(crate::bench::api::floor::command())
         .subcommand(crate::bench::target::command());
     with_settings(CommandLine::command().subcommand(bench))
-        // Its --config is the configuration of the check.
+        // `check --config` is the configuration of the check, so the file of settings has only the flag `--config-file`
+        // there.
         .mut_subcommand("check", |check| {
             check.mut_arg("config-file", |arg| arg.visible_alias(None).long("config-file"))
         })
@@ -205,7 +206,7 @@ pub fn command() -> clap::Command {
 
 fn with_settings(command: clap::Command) -> clap::Command {
     if command.get_name() == "nats-config" {
-        // It connects to nothing, and its --listen is that of another server.
+        // `nats-config` connects to nothing, and its `--listen` is the address of a NATS server.
         command
     } else if command.has_subcommands() {
         command.mut_subcommands(with_settings)
@@ -214,7 +215,7 @@ fn with_settings(command: clap::Command) -> clap::Command {
     }
 }
 
-/// A display name: 1 to 255 characters, surrounding white space removed.
+/// Parses a display name: 1 to 255 characters, surrounding white space removed.
 fn display_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     let is_fit = (1..=255).contains(&name.chars().count());
@@ -234,7 +235,7 @@ fn without_passwords(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The settings of the innermost command, from the file, the environment and its flags.
+/// Returns the settings of the innermost command, from the file, the environment and its flags.
 fn configuration(arguments: &ArgMatches) -> Result<Config, ConfigError> {
     let mut innermost = arguments;
     while let Some((_, inner)) = innermost.subcommand() {
@@ -259,7 +260,7 @@ fn check_words(config: &Config) -> Result<(), ConfigError> {
     config.probe.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
 }
 
-/// Starts the log on standard error, which keeps results on standard output clean.
+/// Starts the log on standard error, so that standard output contains only results.
 fn start_log(config: &Config, command: &str) -> Result<(), String> {
     let filter =
         tracing_subscriber::EnvFilter::try_new(log_filter(&config.log, matches!(command, "serve" | "probe")))
@@ -269,7 +270,7 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
     let is_text = matches!(config.log_format, LogFormat::Text);
     let writer = log::StandardError { colours: is_text && std::io::stderr().is_terminal() };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false);
-    // The library reports its own errors on standard error, with a macro that panics when that is closed.
+    // The library reports its own errors on standard error, with a macro that panics when standard error is closed.
     let builder = builder.log_internal_errors(false);
     match config.log_format {
         LogFormat::Text => builder.init(),
@@ -278,8 +279,9 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The log filter of a setting. A bare level applies to Watchkeeper itself; libraries log from warnings on. Commands
-/// other than `serve` print their results on standard output, so by default they log only trouble.
+/// Returns the log filter for a setting. A bare level applies to Watchkeeper itself; libraries log from warnings on.
+/// Commands other than `serve` and `probe` print their results on standard output, so by default they log only warnings
+/// and errors.
 fn log_filter(filter: &str, is_serving: bool) -> String {
     match filter {
         "info" if !is_serving => "warn".into(),
@@ -288,7 +290,7 @@ fn log_filter(filter: &str, is_serving: bool) -> String {
     }
 }
 
-/// Exit code of an error. A setting found invalid only when it is used is wrong usage as well.
+/// Returns the exit code of an error. A setting found invalid only when it is used is wrong usage as well.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_usage = error.is::<ConfigError>() || error.is::<ToolboxError>();
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
@@ -342,7 +344,8 @@ mod tests {
         assert!(text.starts_with("error: ") && !text.contains("hunter2"), "{text}");
     }
 
-    /// Every command takes the same spelling; on `check` the short one is the configuration of the check.
+    /// Every command accepts `--config-file`. `--config` is the same flag, except on `check`, where it is the
+    /// configuration of the check.
     #[rstest::rstest]
     #[case(&["serve", "--config-file", "a.toml"])]
     #[case(&["serve", "--config", "a.toml"])]

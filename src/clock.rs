@@ -20,11 +20,12 @@ use tokio::time::Instant;
 /// Milliseconds of one calendar day (UTC has no leap seconds in Unix time).
 pub const DAY_MS: i64 = 86_400_000;
 
-/// The largest difference, in milliseconds, between the progress of wall clock and monotonic time from one reading to
-/// the next without the wall clock having been set: slewing and slow scheduling stay below it.
+/// The largest difference, in milliseconds, between the progress of wall clock and steady time from one reading to the
+/// next that does not count as setting the wall clock: slewing and slow scheduling stay below it.
 pub const STEP_MS: i64 = 2_000;
 
-/// Includes the time that a suspended machine sleeps: waking up is not a jump of the wall clock.
+/// The steady clock. It includes the time that a suspended machine sleeps, so that waking up is not a jump of the wall
+/// clock.
 #[cfg(target_os = "linux")]
 const STEADY_CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
 #[cfg(not(target_os = "linux"))]
@@ -59,7 +60,7 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Days since 1970-01-01 (UTC) of the calendar day that holds this instant.
+    /// Days from 1970-01-01 to the calendar day (UTC) of this instant.
     #[must_use]
     pub const fn day(self) -> i64 {
         self.0.div_euclid(DAY_MS)
@@ -76,7 +77,7 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339, UTC, exactly three fraction digits, `Z` (contract 1.6).
+/// Formats the time as RFC 3339 in UTC, with exactly three fraction digits and `Z` (contract 1.6).
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_chrono().to_rfc3339_opts(SecondsFormat::Millis, true))
@@ -119,13 +120,13 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// A clock that reads `base` now and then follows tokio's time.
+    /// Creates a clock that reads `base` now and then follows tokio's time.
     #[must_use]
     pub fn driven(base: Timestamp) -> Self {
         Self::Driven { base, origin: Instant::now(), moved_ms: Arc::default() }
     }
 
-    /// A clock fixed at `at`.
+    /// Creates a clock fixed at `at`.
     #[must_use]
     pub fn fixed(at: Timestamp) -> Self {
         Self::Fixed { at_ms: Arc::new(AtomicI64::new(at.ms())), passed_ms: Arc::default() }
@@ -151,7 +152,7 @@ impl Clock {
         }
     }
 
-    /// Steady time since some fixed moment, sleep of the machine included, independent of the wall clock.
+    /// Returns the steady time since some fixed moment, including sleep of the machine, independent of the wall clock.
     #[must_use]
     pub fn steady(&self) -> Duration {
         match self {
@@ -163,13 +164,13 @@ impl Clock {
         }
     }
 
-    /// The present wall time.
+    /// Returns the current wall time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         Timestamp(self.now_us().div_euclid(1_000))
     }
 
-    /// The present wall time in microseconds since 1970-01-01T00:00:00Z, for measuring lateness.
+    /// Returns the current wall time in microseconds since 1970-01-01T00:00:00Z, for measuring lateness.
     #[must_use]
     pub fn now_us(&self) -> i64 {
         match self {

@@ -71,30 +71,30 @@ pub struct Config {
     /// Code of the one location of this process, unless `probe.locations` lists several.
     #[serde(deserialize_with = "rule::code")]
     pub location: String,
-    /// `[probe]`: where and how this process looks.
+    /// `[probe]`: the locations of this process, and what their checks need.
     pub probe: ProbeConfig,
-    /// The addresses that checks may reach; `None` = `private-allowed`, but not decided explicitly.
+    /// The addresses that checks may reach; `None` = `private-allowed`, without an explicit decision.
     #[serde(deserialize_with = "rule::egress")]
     pub egress: Option<EgressChoice>,
-    /// Most bytes of the history; `None` = retention alone decides.
+    /// Maximum bytes of the history; `None` = retention alone decides.
     #[serde(deserialize_with = "rule::size")]
     pub max_history_bytes: Option<ByteSize>,
     /// Requests per minute and token.
     #[serde(deserialize_with = "rule::rate")]
     pub rate_limit_per_minute: u32,
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     #[serde(deserialize_with = "rule::networks")]
     pub trusted_proxies: Vec<IpNetwork>,
     /// Address under which clients reach the API; `None` = derived from `listen`.
     #[serde(deserialize_with = "rule::http_url")]
     pub public_api_url: Option<String>,
-    /// Public address for pings of heartbeat services; `None` = that of the API.
+    /// Public address for pings of heartbeat services; `None` = the address of the API.
     #[serde(deserialize_with = "rule::http_url")]
     pub ping_base_url: Option<String>,
-    /// Host under which status pages have their addresses, perhaps with a port; `None` = `localhost` and our port.
+    /// Parent host of status pages, optionally with a port; `None` = `localhost` and the port of `listen`.
     #[serde(deserialize_with = "rule::host")]
     pub statuspage_host: Option<String>,
-    /// Host name that custom domains must lead to; `None` = that of the status pages.
+    /// Host name that custom domains must point to; `None` = the host of the status pages.
     #[serde(deserialize_with = "rule::host_name")]
     pub edge_host: Option<String>,
     /// Slugs that no status page may have.
@@ -106,32 +106,32 @@ pub struct Config {
     /// Filter of the log, in the syntax of `tracing`.
     #[serde(deserialize_with = "rule::log_filter")]
     pub log: String,
-    /// Form of the log.
+    /// Format of the log.
     #[serde(deserialize_with = "rule::log_format")]
     pub log_format: LogFormat,
-    /// `[compat]`: names that published clients fix (contract 1.14).
+    /// `[compat]`: names that published clients expect (contract 1.14).
     pub compat: CompatConfig,
     /// `[plans.*]`: deviations from the plan table.
     pub plans: PlanSettings,
-    /// `[database]`: how long statements may wait and take.
+    /// `[database]`: connections, and time limits of statements.
     pub database: StoreLimits,
-    /// `[record]`: the way of results to the history database.
+    /// `[record]`: limits for storing results in the history database.
     pub record: RecordLimits,
-    /// `[events]`: how many may listen to events.
+    /// `[events]`: limits of event streams.
     pub events: EventLimits,
     /// `[compaction]`: sealing and merging of the history.
     pub compaction: CompactionLimits,
-    /// `[backup]`: backups that a server makes by itself.
+    /// `[backup]`: scheduled backups of a running server.
     pub backup: BackupConfig,
-    /// `[watchdog]`: who is pinged as long as everything works.
+    /// `[watchdog]`: the address that is pinged as long as everything works.
     pub watchdog: WatchdogConfig,
-    /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
+    /// `--trust-clock`: the operator confirms that the clock is right at this start. A flag of one start, not a setting.
     #[serde(skip)]
     pub trust_clock: bool,
     /// `--new-history`: the operator accepts that the history is lost. A flag of one start, not a setting.
     #[serde(skip)]
     pub new_history: bool,
-    /// `--alone`: the operator says that no other node is left. A flag of one start, not a setting.
+    /// `--alone`: the operator confirms that no other node is running. A flag of one start, not a setting.
     #[serde(skip)]
     pub alone: bool,
     /// Limits that no operator needs to touch.
@@ -185,8 +185,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// `{base_url}` of the API without a trailing slash. Without a configured one it is an address that this machine reaches:
-    /// nobody can connect to `0.0.0.0`.
+    /// Returns the address of the API without a trailing slash. If none is configured, it is an address that this machine
+    /// can reach, because nobody can connect to `0.0.0.0`.
     #[must_use]
     pub fn base_url(&self) -> String {
         let here = || format!("http://{}", self.listen.local_address());
@@ -194,7 +194,7 @@ impl Config {
         url.trim_end_matches('/').to_owned()
     }
 
-    /// `{ping_base_url}` of ping addresses without a trailing slash.
+    /// Returns the address below which pings are received, without a trailing slash.
     #[must_use]
     pub fn ping_base_url(&self) -> String {
         self.ping_base_url
@@ -202,26 +202,26 @@ impl Config {
             .map_or_else(|| self.base_url(), |url| url.trim_end_matches('/').to_owned())
     }
 
-    /// `{statuspage_host}`: status pages answer at `{slug}.{statuspage_host}`.
+    /// Returns the parent host of status pages, with its port: status pages answer at `{slug}.{statuspage_host}`.
     #[must_use]
     pub fn statuspage_host(&self) -> String {
         self.statuspage_host.clone().unwrap_or_else(|| format!("localhost:{}", self.listen.port()))
     }
 
-    /// `{statuspage_host}` without its port.
+    /// Returns the parent host of status pages without its port.
     #[must_use]
     pub fn statuspage_host_name(&self) -> String {
         let host = self.statuspage_host();
         host.split_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
     }
 
-    /// The host that custom domains must point to: `cname_target` of contract 4.15.
+    /// Returns the host that custom domains must point to: `cname_target` of contract 4.15.
     #[must_use]
     pub fn edge_host(&self) -> String {
         self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())
     }
 
-    /// Host names or addresses of the API and of pings, without ports.
+    /// Returns the host names or addresses of the API and of pings, without ports.
     #[must_use]
     pub fn api_hosts(&self) -> Vec<String> {
         let urls = [self.base_url(), self.ping_base_url()];
@@ -230,7 +230,7 @@ impl Config {
         hosts.collect()
     }
 
-    /// Address of the status page with this slug; plain HTTP on `localhost`, which has no certificates.
+    /// Returns the address of the status page with this slug; plain HTTP below `localhost`, which has no certificates.
     #[must_use]
     pub fn statuspage_url(&self, slug: &str) -> String {
         let host = self.statuspage_host();
@@ -239,7 +239,7 @@ impl Config {
     }
 }
 
-/// `[probe]`: where and how this process looks.
+/// `[probe]`: the locations of this process, and what their checks need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [probe]")]
 pub struct ProbeConfig {
@@ -249,7 +249,7 @@ pub struct ProbeConfig {
     /// Extra certificate authorities (PEM) that checks trust.
     #[serde(deserialize_with = "rule::file")]
     pub ca_file: Option<PathBuf>,
-    /// Hosts whose silence says that a location has lost its own network, unless the location names its own.
+    /// Hosts that show whether a location's own network works, for locations that do not name their own.
     #[serde(deserialize_with = "rule::reference_targets")]
     pub reference_targets: ReferenceTargets,
     /// `[[probe.locations]]`: several locations in this process.
@@ -260,7 +260,7 @@ pub struct ProbeConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [[probe.locations]]")]
 pub struct LocationConfig {
-    /// Stable identifier.
+    /// Code of the location in results; never given to another place.
     #[serde(deserialize_with = "rule::text")]
     pub code: String,
     /// Display name.
@@ -269,18 +269,18 @@ pub struct LocationConfig {
     /// Country or region in words.
     #[serde(deserialize_with = "rule::text")]
     pub location: String,
-    /// ISO 3166-1 alpha-2.
+    /// Country code, ISO 3166-1 alpha-2.
     #[serde(deserialize_with = "rule::text")]
     pub country_code: String,
-    /// Local address that its checks are sent from.
+    /// Local address that the location's checks are sent from.
     #[serde(deserialize_with = "rule::source_address")]
     pub source_address: Option<IpAddr>,
-    /// Hosts whose silence says that this location has lost its own network.
+    /// Hosts that show whether this location's own network works.
     #[serde(deserialize_with = "rule::reference_targets")]
     pub reference_targets: ReferenceTargets,
 }
 
-/// `[plans.*]`: by plan, deviations from the plan table as key and text. Which plans and keys there are is not known here.
+/// `[plans.*]`: by plan, deviations from the plan table as key and text. Plans and keys are validated by the plan table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanSettings(pub BTreeMap<String, BTreeMap<String, PlanValue>>);
@@ -294,7 +294,7 @@ pub struct PlanValue(#[serde(deserialize_with = "rule::text")] pub String);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [compat]")]
 pub struct CompatConfig {
-    /// Stands for a stored secret.
+    /// Text that stands for a stored secret in answers and requests.
     #[serde(deserialize_with = "rule::word")]
     pub secret_placeholder: String,
     /// Prefix of API tokens.

@@ -1,5 +1,5 @@
-//! Checks an installation and its machine, and reports what works, what does not, and what to do next. Read-only; may
-//! run beside a server.
+//! Checks an installation and its machine, and reports what works, what does not, and what to do next. It
+//! changes nothing, and may run while a server runs.
 //!
 //! All checks run concurrently, each with a time limit; a check that could not be made is reported as unknown, never as
 //! fine.
@@ -76,7 +76,7 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<DoctorFinding> 
     [absence, installation, server, names, nats, api, clock, pages, ping, rest].concat()
 }
 
-/// Problem finding if there is no installation to check.
+/// Returns a finding if there is no installation to check, or it cannot be seen; otherwise nothing.
 fn find_installation(config: &Config) -> Vec<DoctorFinding> {
     let check = "installation";
     if config.database_url.is_none() && is_closed(&config.data_dir) {

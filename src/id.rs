@@ -47,8 +47,8 @@ impl Id {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// A text by which two that know the id recognise each other, and from which nobody else learns it: half of its SHA-256
-    /// in hexadecimal digits.
+    /// Returns the first half of the id's SHA-256 in hexadecimal digits. Two processes that know the id recognise each
+    /// other by it, and nobody else learns the id from it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         Sha256::digest(self.0).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// The text does not have the form of an id.
+/// Error: the text does not have the form of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an id has 21 characters from A-Z, a-z, 0-9, _ and -")]
 pub struct InvalidId;

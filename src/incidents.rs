@@ -10,9 +10,9 @@
 //! - `resolution`: an incident whose services all work again
 //! - `recovery`: recoveries from before this process
 //!
-//! The engine does not know of it: only durable data are read. Each step is one transaction, and after a kill the remaining
-//! steps are still due. Among several nodes each handles the services that it watches; writing the incidents of an
-//! organisation requires its lock.
+//! The engine does not depend on incidents: only durable data are read. Each step is one transaction, and after a kill the
+//! remaining steps are still due. If there are several nodes, each handles the services that it watches; writing the
+//! incidents of an organisation requires its lock.
 
 mod awaited_checks;
 pub mod change_follower;
@@ -46,11 +46,11 @@ use crate::service_router::ServiceRouter;
 use crate::store::changes::ChangeScope;
 use crate::store::{MainError, StoreError, incident_policies, organisations, outages};
 
-/// The reader's name for the positions of changes.
+/// The name under which the position of this reader in the status changes is stored.
 const READER: &str = "incidents";
 /// Maximum number of outages handled in one transaction.
 const AT_ONCE: u64 = 125;
-/// The longest sleep: changes by people (a maintenance that ends, a clock that is set) are noticed after it.
+/// The longest sleep: changes that send no signal (a maintenance that ends, a clock that is set) are noticed after it.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The dependencies of automatic incidents.
@@ -74,7 +74,7 @@ pub async fn run(incidents: IncidentAutomation, retry: Duration) {
                 if std::mem::take(&mut is_failing) {
                     tracing::info!("incidents are updated again");
                 }
-                // Woken by changes, or the time is over.
+                // Continues after a change, or when the time is over.
                 let _ = timeout(next, incidents.change_signal.wait()).await;
             }
             Err(error) => {
@@ -89,7 +89,7 @@ pub async fn run(incidents: IncidentAutomation, retry: Duration) {
 }
 
 impl IncidentAutomation {
-    /// Does everything that is due; returns the time until there may be more.
+    /// Does everything that is due; returns the time until more may be due.
     ///
     /// # Errors
     ///
@@ -106,7 +106,8 @@ impl IncidentAutomation {
         let now = self.clock.now();
         change_follower::follow_changes(self, feed, partitions).await?;
         wake_up_call.wake_if_due(&self.router, partitions, now).await?;
-        // Not those that become due meanwhile: changes are read in between, however many outages there are.
+        // Outages that become due meanwhile wait for the next pass. Changes are read in between, however many outages
+        // there are.
         while self.process_due(partitions, now).await? {
             change_follower::follow_changes(self, feed, partitions).await?;
         }

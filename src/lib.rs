@@ -2,8 +2,8 @@
 //!
 //! The floors, from the top; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
 //!
-//! 8. program: [`cli`], the commands; [`mod@doctor`]; [`mod@bench`], which measures the program beside a floor of the same run;
-//!    [`app`], which builds the floors bottom-up, starts them, and stops them in order
+//! 8. program: [`cli`], the commands; [`mod@doctor`]; [`mod@bench`], which measures the program and, in the same run,
+//!    a baseline; [`app`], which builds the floors bottom-up, starts them, and stops them in order
 //! 7. interfaces: [`http`], the REST API; [`pages`], public status pages; [`remote`] and [`agent`], remote locations as a node
 //!    sees them, and this process as one; [`cluster`], services shared among nodes
 //! 6. reactions to what is stored: [`events`], [`incidents`], [`notices`]; [`record`] writes, compacts and restores the history;

@@ -1,4 +1,5 @@
-//! Every change of incidents, maintenances, notices and claims of host names, with all that follows from it.
+//! Every change of incidents, maintenances, notices and claims of host names, with everything that follows from the
+//! change.
 //!
 //! - `incidents`: new, changed and deleted incidents
 //! - `service_deletion`: incidents and maintenances of a deleted service
@@ -15,7 +16,7 @@
 //!
 //! Each function reads what it needs, asks a pure function of `model` for the effects, writes the rows and carries
 //! the effects out, all in the transaction of its caller, which holds the lock of the organisation (claims of a host
-//! name have a lock of their own). It decides nothing and contains no SQL.
+//! name have a lock of their own). The functions decide nothing and contain no SQL.
 //!
 //! Functions fail with [`MainError`](crate::store::MainError) when the database does, or when a row cannot be
 //! read.

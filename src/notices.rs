@@ -1,5 +1,5 @@
-//! Events that are no incidents: the present troubles are compared with the open notices repeatedly; missing notices
-//! are opened, obsolete ones are closed.
+//! Notices about events other than incidents: the current troubles are compared repeatedly with the open notices; missing
+//! notices are opened, obsolete ones are closed.
 //!
 //! - `budgets`: error budgets that burn too fast
 //! - `services`: certificates near their expiry, missed heartbeats
@@ -12,8 +12,9 @@
 //! - `debouncer`: how long a trouble has to last before it counts
 //! - `phrase`: the texts, in the language of an organisation
 //!
-//! Nothing is remembered that is not stored, except the durations. Among several nodes the leading one compares the common
-//! troubles; each compares its own. A notice is opened and closed under the lock of its organisation.
+//! Only the durations of troubles are kept in memory; everything else is stored. Of several nodes, the leading one
+//! compares the common troubles; each node compares its own. A notice is opened and closed under the lock of its
+//! organisation.
 
 mod budgets;
 mod debouncer;
@@ -48,7 +49,7 @@ use crate::store::{MainError, StoreError, notices, organisations};
 const EVERY: Duration = Duration::from_secs(5);
 /// The time between two comparisons of error budgets.
 const BUDGETS_EVERY: Duration = Duration::from_secs(30);
-/// The time between two checks of future troubles.
+/// The time between two checks of troubles that lie ahead, such as certificates near their expiry.
 const LOOK_AHEAD: Duration = Duration::from_secs(15);
 
 /// The dependencies of notices.
@@ -56,7 +57,7 @@ const LOOK_AHEAD: Duration = Duration::from_secs(15);
 pub struct NoticeReconciler {
     /// The router, with the databases, the locations and the partitions of this node.
     pub router: ServiceRouter,
-    /// While the wall clock is not trusted no old notice is deleted.
+    /// The guard of the wall clock: old notices are deleted only while the clock is trusted.
     pub guard: Arc<ClockGuard>,
     /// Returns the state of this process.
     pub signs: Arc<dyn Fn() -> ProcessSymptoms + Send + Sync>,
@@ -72,7 +73,7 @@ impl fmt::Debug for NoticeReconciler {
     }
 }
 
-/// State between two comparisons: the durations of troubles, and the time of the last check of future ones.
+/// State between two comparisons: the durations of troubles, and the time of the last check of troubles that lie ahead.
 #[derive(Debug)]
 struct NoticeMemory {
     patience: NoticeDebouncer,
@@ -90,7 +91,7 @@ impl NoticeMemory {
         }
     }
 
-    /// Returns true when a check of future troubles is due.
+    /// Returns true when a check of troubles that lie ahead is due.
     fn looks_ahead(&mut self) -> bool {
         let is_time = self.looked_ahead.is_none_or(|last| last.elapsed() >= LOOK_AHEAD);
         if is_time {
@@ -127,7 +128,8 @@ impl NoticeReconciler {
         }
     }
 
-    /// Compares everything once; future troubles only from time to time. A failure does not stop the others.
+    /// Compares everything once; troubles that lie ahead only from time to time. A failed comparison does not stop the
+    /// others.
     async fn compare(&self, memory: &mut NoticeMemory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
         outcomes.push(unjudged_heartbeats::compare(self).await.map_err(StoreError::from));
@@ -150,8 +152,8 @@ impl NoticeReconciler {
         }
     }
 
-    /// Opens notices for unknown troubles, lowers the severity of those that have been less severe for long, and closes
-    /// obsolete ones. A failed write is repeated with the next comparison.
+    /// Opens notices about new troubles, lowers the severity of notices whose troubles have been less severe for long, and
+    /// closes obsolete notices. A failed write is repeated with the next comparison.
     async fn reconcile(
         &self,
         wrong: &[NoticeCondition],

@@ -6,7 +6,8 @@ use crate::engine::Engine;
 use crate::store::Databases;
 use crate::supervise::Supervisor;
 
-/// Header of `/readyz` with the fingerprint of the node's id: who has the data folder recognises its server by it.
+/// Header of `/readyz` with the fingerprint of the node's id, by which a command with access to the data folder recognises
+/// its server.
 pub const NODE_HEADER: &str = "watchkeeper-node";
 
 /// The parts that monitoring needs.
@@ -32,7 +33,7 @@ pub struct ReadinessReport {
 }
 
 impl ReadinessReport {
-    /// Returns true if all of them answer.
+    /// Returns true if both databases and the engine answer.
     #[must_use]
     pub const fn all(self) -> bool {
         self.main && self.history && self.engine
@@ -40,7 +41,7 @@ impl ReadinessReport {
 }
 
 impl Readiness {
-    /// Asks all of them at once. Errors of a database are logged.
+    /// Checks all parts concurrently. Errors of a database are logged.
     pub async fn check_all(&self) -> ReadinessReport {
         let (main, history) = (self.databases.main.ping(), self.databases.history.ping());
         let (main, history, engine) =

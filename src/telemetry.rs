@@ -6,7 +6,7 @@ use std::fmt::{Display, Write as _};
 
 /// A source of metrics.
 pub trait MetricCollector: Send + Sync {
-    /// Appends the present values to `out`.
+    /// Appends the current values to `out`.
     fn collect(&self, out: &mut Exposition);
 }
 

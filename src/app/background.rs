@@ -34,7 +34,7 @@ use crate::timetable::wall_clock;
 /// Mailbox capacity of a clock, which only sends messages to itself.
 const CLOCK_MAILBOX: usize = 16;
 
-/// The tasks, each with the effect of its death. None of them holds state that is not stored.
+/// The kinds of background tasks. All of them can be restarted, because none holds state that is not stored.
 const FIGURES: ActorKind = ActorKind::restarting("figures_of_the_past");
 const PREPARATION: ActorKind = ActorKind::restarting("history_preparation");
 const BACKUPS: ActorKind = ActorKind::restarting("backups");
@@ -63,7 +63,7 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) notifiers: NotifierParts,
 }
 
-/// The recorder, and the signals that measurements are durable.
+/// The recorder, and the signals about durable measurements.
 #[derive(Clone, Copy)]
 pub(super) struct MeasurementSinks<'a> {
     pub(super) recorder: &'a ActorHandle<Recorder>,
@@ -157,7 +157,7 @@ impl BackgroundTasks {
         for task in &self.tasks {
             task.abort();
         }
-        // They may have ended before.
+        // The clocks may have ended before.
         let _ = self.domains.send(StopActor).await;
         let _ = self.maintenances.send(StopActor).await;
         self.marks.keep_last(listening_span).await;

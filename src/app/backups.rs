@@ -14,10 +14,10 @@ use crate::config::Config;
 use crate::config::sources::ConfigError;
 use crate::http::v1::state::AppState;
 
-/// The order for a backup of the configured embedded installation, whether a server runs on it or not.
+/// Returns the order for a backup of the configured embedded installation, whether a server runs on it or not.
 ///
 /// # Errors
-/// When there is no installation, a database is not embedded, or the key that is to go into it cannot be read.
+/// When there is no installation, a database is not embedded, or the secret key is wanted and cannot be read.
 pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<BackupOrder> {
     require_installation(config)?;
     let files = database_files::files(config).map_err(|ForeignDatabase { key }| {

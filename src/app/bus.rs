@@ -16,7 +16,7 @@ use crate::model::node::NodeName;
 /// Polling interval while waiting for a connection.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// The bus as joined by this process.
+/// The connection of this process to the bus, with its name as a node.
 #[derive(Clone)]
 pub(super) struct BusMembership {
     pub(super) connection: BusConnection,

@@ -49,12 +49,12 @@ pub(super) struct ClusterMembership {
     has_left: watch::Receiver<bool>,
 }
 
-/// Ownership of services by this process: all of them, or what the leases say. Nodes share services if they share both
-/// databases.
+/// Returns the ownership of services by this process: of all services, or of the share that leases assign to it. Nodes
+/// share services if they use the same two databases.
 ///
 /// # Errors
 ///
-/// When other nodes share the services, and this process is not one of them; the message is one line.
+/// When other nodes share the services, and this process is not configured as one of them; the message is one line.
 pub(super) async fn ownership(
     foundation: &Foundation,
     bus: Option<&BusMembership>,
@@ -97,8 +97,8 @@ impl StandaloneNode {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] if nodes hold the services and the operator has not confirmed it: this process would check
-    /// everything a second time. Any other error if the history is unavailable.
+    /// [`ConfigError`] if nodes hold the services and the operator has not confirmed that they are gone: this process
+    /// would check everything a second time. Any other error if the history is unavailable.
     pub(super) async fn ask(self, history: &History) -> anyhow::Result<bool> {
         if holds::newest(history.reader()).await?.is_none() {
             Ok(false)
@@ -118,7 +118,7 @@ impl StandaloneNode {
         if !history.is_prepared() || !self.ask(history).await? {
             return Ok(());
         }
-        // A node that lost power in the middle of a write still holds the lock.
+        // The database connection of a node that lost power in the middle of a write still holds the lock.
         if let Err(error) = holds::terminate_stalled_copy_statements(history.reader()).await {
             tracing::warn!(%error, "cannot end stalled writes to the history database");
         }
@@ -181,7 +181,7 @@ impl ClusterMembership {
     }
 }
 
-/// The tasks, before they are spawned.
+/// The parts of the tasks, before the tasks are spawned.
 struct ClusterTasks {
     connection: BusConnection,
     handover: PartitionHandover,

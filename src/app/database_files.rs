@@ -1,10 +1,10 @@
-//! The files of the embedded databases, as the settings name them: in the data folder, or where an address of SQLite says.
+//! The files of the embedded databases: in the data folder, or at the path in a `sqlite:` URL of the settings.
 
 use std::path::PathBuf;
 
 use crate::config::Config;
 
-/// The embedded databases in the data folder.
+/// File name of the embedded main database in the data folder.
 pub(super) const MAIN_FILE: &str = "main.db";
 pub(super) const HISTORY_FILE: &str = "history.db";
 
@@ -13,28 +13,28 @@ pub(super) const HISTORY_FILE: &str = "history.db";
 pub struct EmbeddedFiles {
     /// File of the main database.
     pub main: PathBuf,
-    /// The history database; its segments lie in a folder beside it.
+    /// File of the history database; its segments are in a folder next to it.
     pub history: PathBuf,
 }
 
-/// A setting that names a PostgreSQL where an embedded database is wanted.
+/// Error: a setting names a PostgreSQL database where an embedded one is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignDatabase {
     /// The key of the setting.
     pub key: &'static str,
 }
 
-/// The files that the settings name.
+/// Returns the files of both embedded databases.
 pub fn files(config: &Config) -> Result<EmbeddedFiles, ForeignDatabase> {
     Ok(EmbeddedFiles { main: main_file(config)?, history: history_file(config)? })
 }
 
-/// The file of the main database.
+/// Returns the file of the main database.
 pub fn main_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
     file(config, "database_url", config.database_url.as_deref(), MAIN_FILE)
 }
 
-/// The file of the history database.
+/// Returns the file of the history database.
 pub fn history_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
     file(config, "history_url", config.history_url.as_deref(), HISTORY_FILE)
 }

@@ -19,7 +19,8 @@ pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::lock(&config.data_dir)
 }
 
-/// Work that must be finished in the data folder before the move. `check_value` is that of the installation's key.
+/// Returns the obstacles to a move of the data folder: a missing or wrong key, and results in the spool. `check_value` is
+/// the stored check value of the installation's key.
 pub fn obstacles(config: &Config, check_value: &str) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     let (sealer, new_key) = first_start::sealer(config)?;

@@ -21,7 +21,7 @@ use crate::store::{Databases, installation, organisations, tokens};
 
 /// File of the key that seals secrets, in the data folder.
 pub const KEY_FILE: &str = "secret.key";
-/// File that the server of a data folder locks, with the id of the node.
+/// Name of the file that the server of a data folder locks; it contains the id of the node.
 const LOCK_FILE: &str = "serve.lock";
 
 /// The token that the first start created, and its file.
@@ -68,7 +68,7 @@ pub fn is_served(folder: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Id of the node that works on the data folder, or has last worked on it; `None` if there is none.
+/// Returns the id of the node that works on the data folder, or has last worked on it; `None` if there is none.
 ///
 /// # Errors
 /// When the lock cannot be read.
@@ -133,7 +133,7 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// Writes the key to its file. To be called once it is certain that nothing was sealed with another key.
+    /// Writes the key to its file. Must be called only when it is certain that nothing was sealed with another key.
     pub fn keep(&self) -> anyhow::Result<()> {
         write_secret(&self.file, &self.text)
     }
@@ -145,7 +145,8 @@ impl NewKey {
     }
 }
 
-/// The sealer of the configured key, or of the one in the data folder, which is generated if missing.
+/// Returns the sealer with the configured key, or with the key in the data folder. If there is neither, a new key is
+/// generated and returned as well; it is not stored yet.
 ///
 /// # Errors
 /// When the key cannot be read or is malformed.
@@ -192,7 +193,7 @@ fn write_secret(file: &Path, text: &str) -> anyhow::Result<()> {
     written.map_err(refused("write", file))
 }
 
-/// Says what cannot be done with which file, why, and what to do, where that is known.
+/// Converts an I/O error to a message that names the action and the file, with advice for the operator if there is any.
 fn refused(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Error {
     let what = format!("cannot {verb} {}", path.display());
     move |error| {
@@ -206,7 +207,7 @@ fn refused(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Er
     }
 }
 
-/// Creates organisation and token unless an organisation exists.
+/// Creates an organisation and a token; returns `None` if an organisation exists.
 ///
 /// # Errors
 /// When the database or the token file cannot be written.

@@ -28,13 +28,13 @@ pub struct Foundation {
     pub sealer: SecretSealer,
 }
 
-/// Presence of an installation at the configured place.
+/// Presence of an installation at the configured path.
 #[derive(Debug, PartialEq, Eq)]
 enum InstallationPresence {
-    /// There is one, or a PostgreSQL whose state shows when it is opened.
+    /// An installation exists, or the main database is in PostgreSQL, whose state is seen when it is opened.
     There,
     Missing,
-    /// Incomplete; says what is missing, and what to do.
+    /// The installation is incomplete; the text says what is missing and what to do.
     Broken(String),
 }
 
@@ -58,8 +58,9 @@ fn presence(config: &Config) -> InstallationPresence {
     }
 }
 
-/// Refuses a main database without tables beside a key or a history, as one is that was copied without its write-ahead log:
-/// it would be taken for a new installation. Files that cannot be read are left to the connection, whose error says why.
+/// Refuses a main database without tables beside a key or a history, because it would be taken for a new installation. A
+/// file that was copied without its write-ahead log looks like this. If a file cannot be read, opening the database
+/// reports why.
 async fn require_main(config: &Config) -> anyhow::Result<()> {
     let Ok(main) = database_files::main_file(config) else { return Ok(()) };
     if !matches!(FileContents::read(&main, FileKind::Main).await, Ok(FileContents::Blank)) {
@@ -83,8 +84,8 @@ async fn require_main(config: &Config) -> anyhow::Result<()> {
     .into())
 }
 
-/// Refuses an installation whose embedded history has been lost, so that a new one does not silently take its place:
-/// unless `--new-history` asks for that, and nothing of the old one is left.
+/// Refuses an installation whose embedded history has been lost, so that a new history does not silently take its place.
+/// With `--new-history` a new one is accepted if no segments of the old one are left.
 async fn require_history(config: &Config) -> anyhow::Result<()> {
     let (Ok(main), Ok(history)) = (database_files::main_file(config), database_files::history_file(config))
     else {
@@ -116,7 +117,8 @@ async fn require_history(config: &Config) -> anyhow::Result<()> {
     .into())
 }
 
-/// Returns true if a first start has ended there. Where that cannot be read, opening the database says why.
+/// Returns true if the database contains an organisation, so a first start has ended. If it cannot be read, opening the
+/// database reports why.
 async fn has_started(main: &Path) -> bool {
     let counted = async {
         let mut file = DatabaseFile::open_to_read(main).await?;
@@ -127,13 +129,13 @@ async fn has_started(main: &Path) -> bool {
     counted.await.is_ok_and(|organisations| organisations > 0)
 }
 
-/// The folder of the main database.
+/// Returns the folder of the main database.
 fn main_database_folder(config: &Config) -> PathBuf {
     let main = database_files::main_file(config).ok().and_then(|main| main.parent().map(Path::to_owned));
     main.unwrap_or_else(|| config.data_dir.clone())
 }
 
-/// Fails if there is no installation: for commands that would otherwise create an empty one.
+/// Fails if there is no installation, for commands that must not create one.
 ///
 /// # Errors
 /// When there is no installation; the message says what to do.
@@ -214,7 +216,7 @@ impl Foundation {
     /// Fails if there is more than one organisation and the egress policy is not set explicitly.
     ///
     /// # Errors
-    /// [`ConfigError`] then; also when the database fails.
+    /// [`ConfigError`] in that case; also an error if the database fails.
     pub(super) async fn require_egress_choice(&self) -> anyhow::Result<()> {
         let organisations = organisations::count(self.databases.main.reader()).await?;
         if organisations > 1 && self.config.egress.is_none() {
@@ -267,7 +269,7 @@ mod tests {
         assert!(refusal.contains(expected) && refusal.is_empty() == expected.is_empty(), "{refusal}");
     }
 
-    /// A file that an address names is no other than one in the data folder.
+    /// A file named by a `sqlite:` URL must exist like one in the data folder.
     #[test]
     fn a_database_file_outside_the_data_folder_must_exist() {
         let folder = tempfile::tempdir().unwrap();

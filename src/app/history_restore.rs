@@ -1,7 +1,7 @@
-//! Restores what was measured before this start: it may still be in the spool, and the history may become available
-//! only later.
+//! Restores the data that were measured before this start: some may still be in the spool, and the history may become
+//! available only later.
 //!
-//! Nothing here delays checks. What is not available at once is added when it is.
+//! Nothing here delays checks. Data that are not available at once are added later.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,14 +31,14 @@ const UNDONE_EVERY: Duration = Duration::from_secs(2);
 /// Longest wait of the first requests for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 
-/// The spool in the data folder.
+/// Opens the spool in the data folder.
 pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
     let folder = config.data_dir.join(SPOOL_FOLDER);
     let spool = Spool::open(&folder, config.record.spool_max_bytes);
     Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
 }
 
-/// Bytes in the spool that the next start would write to the history.
+/// Returns the number of bytes in the spool that the next start would write to the history.
 pub(super) fn spooled_bytes(config: &Config) -> anyhow::Result<u64> {
     if !config.data_dir.join(SPOOL_FOLDER).is_dir() {
         return Ok(0);
@@ -46,8 +46,8 @@ pub(super) fn spooled_bytes(config: &Config) -> anyhow::Result<u64> {
     Ok(spool(config)?.filter(|spool| !spool.is_empty()).map_or(0, |spool| spool.bytes()))
 }
 
-/// Lets the recorder write what an earlier process left behind, before services are restored from the history. Returns
-/// whether it was written in time; a long spool is written in the background.
+/// Lets the recorder write the results that an earlier process left in the spool, before services are restored from the
+/// history. Returns true if they were written in time; a long spool is written in the background.
 pub(super) async fn replay(databases: &Databases, recorder: &ActorHandle<Recorder>) -> bool {
     // The recorder continues after the wait.
     databases.history.is_prepared()
@@ -64,7 +64,7 @@ pub(super) async fn restore_services(
 ) -> Result<Vec<RestoredService>, StoreError> {
     begin_listening(router, guard).await?;
     if router.ownership.member().is_some() {
-        // They come with the partitions.
+        // A node of a cluster gets its services with its partitions.
         Ok(Vec::new())
     } else if is_past_whole {
         restore::restore_all(router).await
@@ -73,8 +73,8 @@ pub(super) async fn restore_services(
     }
 }
 
-/// Stores when no process listened for pings before this start. For services shared with other nodes this is known when
-/// this node takes them over.
+/// Tells the engine when no process listened for pings before this start. For services shared with other nodes, this is
+/// found out when this node takes them over.
 async fn begin_listening(router: &ServiceRouter, guard: &ClockGuard) -> Result<(), StoreError> {
     let ServiceRouter { databases, engine, ownership, .. } = router;
     let is_alone = ownership.member().is_none();
@@ -95,7 +95,7 @@ pub(super) async fn prepare_history(
 ) {
     while !databases.history.is_prepared() {
         match databases.migrate_history().await {
-            // Before anything that waits is written.
+            // The history is admitted before anything that waits is written.
             Ok(()) => match admit(&databases, standalone).await {
                 Ok(()) => tracing::info!("history database available and up to date"),
                 Err(refusal) if refusal.is::<ConfigError>() => {
@@ -164,7 +164,7 @@ impl FigureRestorer {
         }
     }
 
-    /// Computes the figures if everything needed is available; returns whether they were computed.
+    /// Computes the figures if everything needed is available. Returns true if they were computed.
     async fn restore(&self) -> bool {
         // Results that wait for the history belong to the past as well.
         if !self.databases.history.is_prepared() || self.recorder.send(DrainRequest).await.is_err() {

@@ -1,4 +1,4 @@
-//! The locations of this process, what checks are made with there, and the way out of what it tells others.
+//! The locations of this process, the tools of their checks, and the HTTP client for outgoing messages.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::supervise::{ActorKind, Supervisor};
 
 const REFERENCES: ActorKind = ActorKind::restarting("reference_targets");
 
-/// The configured list of locations, or else the single named one.
+/// Returns the configured list of locations, or else the single named one.
 fn locations(config: &Config) -> Vec<LocationConfig> {
     if !config.probe.locations.is_empty() {
         return config.probe.locations.clone();
@@ -145,7 +145,7 @@ pub fn toolbox(config: &Config, clock: &Clock, source_address: Option<IpAddr>) -
     })?)
 }
 
-/// The HTTP client by which this process tells others something.
+/// Returns the HTTP client for messages and pings that this process sends.
 ///
 /// # Errors
 /// When the name servers or the certificate authorities cannot be used.

@@ -1,4 +1,4 @@
-//! Sets up notices: messages about trouble that this process observes in itself.
+//! Sets up notices: messages about problems that this process observes in itself.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use crate::app::{Foundation, HistoryRecording};
 use crate::http::v1::state::AppState;
 use crate::notices::{NoticeReconciler, ProcessSymptoms};
 
-/// The sender of messages about events other than incidents.
+/// Returns the sender of messages about events other than incidents.
 pub(super) fn notices(
     foundation: &Foundation,
     state: &AppState,

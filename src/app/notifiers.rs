@@ -1,11 +1,11 @@
-//! Outbound notifications: to people and to other systems.
+//! Background work that notifies people and other systems, or makes backups.
 
 use crate::backup::BackupSchedule;
 use crate::notices::NoticeReconciler;
 use crate::notify::courier::Courier;
 use crate::notify::watchdog::WatchdogPinger;
 
-/// Outbound notifications: to people and to other systems.
+/// The parts for notifications and backups, before their tasks are spawned.
 pub(super) struct NotifierParts {
     /// Delivers the messages of the outbox.
     pub(super) courier: Courier,

@@ -10,7 +10,7 @@ use crate::notify::counters::NotifyCounters;
 use crate::notify::courier::Courier;
 use crate::notify::message_hold::MessageHold;
 
-/// The way out, for messages.
+/// Returns the sender of messages to channels.
 ///
 /// # Errors
 /// As [`outbound`].
@@ -23,7 +23,7 @@ pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<MessageSender> 
     })
 }
 
-/// The courier, which delivers the messages of the outbox.
+/// Returns the courier, which delivers the messages of the outbox.
 pub(super) fn courier(parts: &AppState, counters: &Arc<NotifyCounters>) -> Courier {
     Courier {
         databases: parts.databases.clone(),

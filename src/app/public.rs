@@ -1,4 +1,4 @@
-//! Wires the public side: status pages by host, and the checks of their custom domains.
+//! Sets up the public side: status pages by host, and the checks of their custom domains.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) fn limiter(config: &Config) -> Arc<RateLimiter> {
     Arc::new(RateLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses))
 }
 
-/// The host names of this installation.
+/// Returns the host names of this installation.
 pub(super) fn domain_names(config: &Config) -> DomainNames {
     DomainNames {
         pages: config.statuspage_host_name(),

@@ -1,7 +1,7 @@
 //! Compares the engine with the store periodically, since messages may be lost while the store is reliable.
 //!
-//! It applies definitions that the fleet does not have in their current revision, and retires services that the store
-//! no longer has.
+//! The comparison applies definitions that the fleet does not have in their current revision, and retires services that
+//! the store no longer has.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -60,8 +60,8 @@ async fn once(router: &ServiceRouter) -> Result<(), ReconcileError> {
             engine.apply(Arc::new(definition)).await?;
         }
     }
-    // A service that has changed hands meanwhile is compared by its present owner. A row that cannot be read ends
-    // nothing that runs.
+    // A service that another node has taken over meanwhile is compared by that node. A service whose row cannot be read is
+    // not retired.
     let gone = running.into_iter().filter(|(_, gone)| {
         let is_ours = ready.contains(Partition::of(gone.key)) && ownership.watches(gone.key);
         is_ours && !unreadable.contains(&gone.key)
@@ -88,7 +88,7 @@ pub(super) async fn apply_all(router: &ServiceRouter) -> anyhow::Result<()> {
     }
 }
 
-/// A service that is not checked needs no actor unless it has one already.
+/// Returns false for a service that is not checked and has no actor.
 fn needs_actor(service: &Service, known: Option<i64>) -> bool {
     known.is_some() || (service.settings.is_some() && service.pause.is_none())
 }

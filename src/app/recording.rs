@@ -31,7 +31,7 @@ pub(crate) struct RecorderParts<'a> {
     pub(crate) databases: &'a Databases,
     pub(crate) roster: &'a LocationRegistry,
     pub(crate) counters: Arc<RecordCounters>,
-    /// The services that this node owns, and counts of writes refused because it does not.
+    /// The services that this node owns; `fenced` counts writes of partitions that it no longer owned.
     pub(crate) ownership: &'a Ownership,
     pub(crate) fenced: &'a Arc<FenceCounters>,
     /// Notified when changes of status are durable.

@@ -64,7 +64,7 @@ pub(super) struct RemoteLocations {
 }
 
 impl RemoteLocations {
-    /// The sources of its metrics.
+    /// Returns the sources of the metrics of remote locations.
     pub(super) fn collectors(&self) -> [Arc<dyn MetricCollector>; 2] {
         [
             Arc::clone(self.connection.state()) as Arc<dyn MetricCollector>,
@@ -72,14 +72,14 @@ impl RemoteLocations {
         ]
     }
 
-    /// Stops it. Results that are not stored yet are delivered again.
+    /// Stops the service. Results that are not stored yet are delivered again.
     pub(super) async fn stop(&self) {
         self.tasks.end().await;
         self.thread.stop();
     }
 }
 
-/// Starts it; `None` without a bus.
+/// Starts the service for remote locations; `None` without a bus.
 ///
 /// # Errors
 ///
@@ -137,7 +137,8 @@ pub(super) fn start(
     Ok(Some(RemoteLocations { connection, counters, thread, tasks: running, _looker: looker }))
 }
 
-/// The key that signs locations; without it no machine can join as a location here.
+/// Returns the issuer with the key that signs locations; without this key no machine can join as a location through this
+/// node.
 fn issuer(config: &Config) -> anyhow::Result<Option<Arc<TokenIssuer>>> {
     let Some(file) = &config.nats_locations_key else {
         tracing::warn!("nats_locations_key is not set: no new location can join through this node");
@@ -235,7 +236,7 @@ impl RemoteParts {
     }
 }
 
-/// The tasks, before they are spawned.
+/// The parts of the tasks, before the tasks are spawned.
 struct RemoteTasks {
     enrolment: Option<EnrolmentService>,
     census: LocationSync,
@@ -266,8 +267,8 @@ impl RemoteTasks {
     }
 }
 
-/// Starts the deliveries that locations request, until the connection is closed. Too frequent requests are ignored:
-/// each delivery starts with all definitions.
+/// Answers the requests of locations for definitions, until the connection is closed. Too frequent requests are ignored,
+/// because each answer starts with all definitions.
 async fn deliver(connection: BusConnection, counters: Arc<RemoteCounters>) {
     let Ok(mut requests) = definitions::requests(&connection).await else { return };
     let mut begun: HashMap<String, Instant> = HashMap::new();

@@ -21,7 +21,7 @@ pub(super) enum BackupForm {
     File(FileCoding),
 }
 
-/// The coding of the file.
+/// The coding of a backup that is one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileCoding {
     Plain,
@@ -29,7 +29,8 @@ pub(super) enum FileCoding {
     Compressed,
 }
 
-/// Endings of archives and compressed files of other programs: a folder with such a name would be a surprise.
+/// Endings of archives and compressed files of other programs, which a folder must not have, because that would be a
+/// surprise.
 const OTHER_ENDINGS: [&str; 29] = [
     "7z", "ar", "arj", "br", "bz2", "cab", "cpio", "deb", "gz", "iso", "jar", "lz", "lz4", "lzma", "lzo",
     "rar", "rpm", "sz", "tbz", "tbz2", "tgz", "tlz", "txz", "tzst", "xz", "z", "zip", "zst", "zstd",
@@ -39,7 +40,7 @@ impl BackupForm {
     /// Returns the form of a new backup with this name. Upper and lower case are the same.
     ///
     /// # Errors
-    /// When the name ends like an archive that is not written.
+    /// When the name ends like an archive of a format that cannot be written.
     pub(super) fn of_new(path: &Path) -> Result<Self, BackupError> {
         let form = Self::of(path);
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -55,10 +56,10 @@ impl BackupForm {
         Ok(form)
     }
 
-    /// Returns the form of a backup that is there.
+    /// Returns the form of an existing backup.
     ///
     /// # Errors
-    /// When it is a file of another kind.
+    /// When it is neither a folder nor a file of a known form.
     pub(super) fn of_existing(path: &Path) -> Result<Self, BackupError> {
         if path.is_dir() {
             return Ok(Self::Folder);
@@ -163,21 +164,21 @@ fn sorted(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// A new folder for the contents of a backup that is one file. It is not there yet.
+/// A folder for the contents of a backup that is one file. It does not exist until it is filled.
 pub(super) struct UnpackFolder {
     pub(super) path: PathBuf,
-    /// What to do when it cannot be written.
+    /// Advice for the operator if the folder cannot be written.
     advice: &'static str,
 }
 
 impl UnpackFolder {
-    /// A temporary folder of the system (`TMPDIR`): the backup may be on a medium that cannot be written.
+    /// Returns a temporary folder of the system (`TMPDIR`), because the backup may be on a medium that cannot be written.
     pub(super) fn temporary() -> Self {
         let path = std::env::temp_dir().join(format!("watchkeeper-{}", Id::random()));
         Self { path, advice: "make room there, or let the variable TMPDIR name another folder" }
     }
 
-    /// A folder on the disk of a data folder.
+    /// Returns a folder on the disk of a data folder.
     pub(super) fn beside(data_dir: &Path) -> Self {
         Self { path: beside(data_dir, "backup"), advice: "make room there, or choose another --data-dir" }
     }
@@ -191,7 +192,7 @@ impl UnpackFolder {
         ))
     }
 
-    /// Creates it, for its owner only, and unpacks a file into it.
+    /// Creates the folder, for its owner only, and unpacks a file into it.
     pub(super) fn fill(&self, file: &Path, coding: FileCoding) -> Result<(), BackupError> {
         let made = DirBuilder::new().mode(0o700).create(&self.path);
         made.map_err(|problem| self.refuse(&file.display().to_string(), &problem))?;
@@ -222,7 +223,7 @@ impl UnpackFolder {
     }
 }
 
-/// The innermost error: those around it name paths of the unpacked copy.
+/// Returns the text of the innermost error, because the outer ones name paths of the unpacked copy.
 fn root_cause(error: &io::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(inner) = cause.source() {

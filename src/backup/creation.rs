@@ -22,7 +22,7 @@ const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// The reason of a wait for the lock of a database.
 const HELD: &str = "another program holds the file; the limit is 30 s";
-/// A longer wait is logged.
+/// The longest wait that is not logged.
 const QUIET_WAIT: Duration = Duration::from_secs(2);
 
 /// The sources of a backup.
@@ -30,13 +30,13 @@ const QUIET_WAIT: Duration = Duration::from_secs(2);
 pub struct BackupOrder {
     /// File of the main database.
     pub main: PathBuf,
-    /// File of the history; the folder of its segments is beside it.
+    /// File of the history; the folder of its segments is next to it.
     pub history: PathBuf,
     /// Folder of results that wait for the history; it may not exist.
     pub spool: PathBuf,
     /// Treatment of the secret key.
     pub key: KeyChoice,
-    /// The present moment, RFC 3339.
+    /// Start time of the backup, RFC 3339.
     pub created_at: String,
 }
 
@@ -66,12 +66,12 @@ impl BackupOrder {
 /// Checks that a new backup may have this name.
 ///
 /// # Errors
-/// When it ends like an archive that is not written.
+/// When the name ends like an archive of a format that cannot be written.
 pub fn require_target_name(target: &Path) -> Result<(), BackupError> {
     BackupForm::of_new(target).map(|_| ())
 }
 
-/// Creates a backup: a folder, or a file if the target ends in `.tar` or `.tar.zst`. An incomplete one is removed.
+/// Creates a backup: a folder, or a file if the target ends in `.tar` or `.tar.zst`. An incomplete backup is removed.
 ///
 /// # Errors
 /// When the target exists already or cannot be written, or the installation cannot be read.
@@ -137,7 +137,7 @@ impl BackupCopy<'_> {
         Ok(self.manifest)
     }
 
-    /// Copies the rows of the history and their segment files, of one moment.
+    /// Copies the rows of the history and their segment files, both of the same moment.
     async fn copy_history(&mut self) -> Result<(), BackupError> {
         let _lock = self.wait_for_segments().await?;
         let order = self.order;
@@ -207,7 +207,7 @@ impl BackupCopy<'_> {
             self.manifest.schema.insert(path.to_owned(), copied.last_step(kind).await?);
         }
         copied.close().await?;
-        // The main database is changed once more.
+        // The copy of the main database is changed once more, by `raise_keys`, and finished there.
         if kind == FileKind::Main { Ok(()) } else { self.finish(path) }
     }
 

@@ -23,18 +23,18 @@ pub(super) const KEY: &str = "secret.key";
 /// A file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupFile {
-    /// Its path inside the backup and inside a data folder.
+    /// Path of the file inside the backup, and inside a data folder.
     pub path: String,
-    /// Its size.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Its SHA-256, as hexadecimal digits.
+    /// SHA-256 of the file, as hexadecimal digits.
     pub sha256: String,
 }
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Returns true for a relative path that stays within its start.
+/// Returns true for a relative path that does not lead out of its base folder.
 pub(super) fn is_safe(path: &str) -> bool {
     let path = Path::new(path);
     path.components().next().is_some() && path.components().all(|part| matches!(part, Component::Normal(_)))
@@ -59,7 +59,7 @@ pub(super) fn make_empty(folder: &Path) -> Result<bool, BackupError> {
     }
 }
 
-/// Removes everything in a folder, and the folder itself if it was created for this.
+/// Removes everything in a folder, and the folder itself if it was created for the backup.
 pub(super) fn remove_contents(folder: &Path, was_made: bool) {
     let removed = if was_made {
         fs::remove_dir_all(folder)

@@ -1,4 +1,4 @@
-//! The manifest of a backup: its content, for people and for restoring.
+//! The manifest of a backup: a description of its contents, for people and for restoring.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::backup::error::BackupError;
 use crate::backup::files::{self, BackupFile};
 
-/// The file of the manifest.
+/// Name of the manifest's file.
 pub(super) const FILE: &str = "manifest.json";
 /// The only format that this program writes and reads.
 const FORMAT: u32 = 1;
 
-/// The content of a backup.
+/// The contents of a backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackupManifest {
     /// The format of manifest and files.
     pub format: u32,
-    /// Version of the program that created it.
+    /// Version of the program that created the backup.
     pub version: String,
     /// The start time of the backup, RFC 3339.
     pub created_at: String,
-    /// True if it contains the secret key.
+    /// True if the backup contains the secret key.
     pub has_key: bool,
-    /// The last step of the schema of each database.
+    /// The last migration step of each database, by file; `None` without one.
     pub schema: BTreeMap<String, Option<String>>,
     /// The files, in the order of copying.
     pub files: Vec<BackupFile>,
@@ -62,7 +62,7 @@ impl BackupManifest {
     /// Reads the manifest of the backup in a folder; `backup` is its name for messages.
     ///
     /// # Errors
-    /// When there is none, or it has another format.
+    /// When there is no manifest, or it has another format.
     pub(super) fn read(folder: &Path, backup: &Path) -> Result<Self, BackupError> {
         let path = folder.join(FILE);
         if !path.exists() {

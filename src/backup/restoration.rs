@@ -44,7 +44,7 @@ async fn copy_verified(
 ) -> Result<BackupManifest, BackupError> {
     let folder = opened.folder();
     let manifest = opened.verify(report_progress).await?;
-    // Before there is anything to start.
+    // The hold exists before the folder contains anything that can be started.
     let hold = MessageHold::of(data_dir);
     hold.begin(&manifest.created_at).map_err(BackupError::at(hold.file()))?;
     for file in &manifest.files {

@@ -18,7 +18,7 @@ use crate::backup::state::{BackupProgress, BackupState};
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 
-/// Suffix of the name while a backup is created.
+/// Suffix of the folder's name while a backup is being created.
 const UNFINISHED: &str = ".unfinished";
 /// The time between two checks whether a backup is due.
 const CHECK_EVERY: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ pub struct BackupSchedule {
     pub every: Duration,
     /// Number of backups that are kept, at least 1.
     pub keep: usize,
-    /// While the wall clock is not trusted no backup is due.
+    /// The guard of the wall clock: no backup is due while the clock is not trusted.
     pub guard: Arc<ClockGuard>,
     /// State of the backups, and requests for further ones.
     pub state: Arc<BackupState>,
@@ -51,7 +51,7 @@ pub struct FinishedBackup {
     pub name: String,
     /// The start time, to the second.
     pub created_at: Timestamp,
-    /// Total size of its files in bytes; `None` when its manifest cannot be read.
+    /// Total size of the backup's files in bytes; `None` if its manifest cannot be read.
     pub bytes: Option<u64>,
 }
 
@@ -70,7 +70,8 @@ pub fn newest_backup(folder: &Path) -> Result<Option<Timestamp>, BackupError> {
     Ok(backups(folder)?.pop().map(|(moment, _)| moment))
 }
 
-/// Returns start times and folders of the backups in a folder, oldest first. Others, and those without manifest, are skipped.
+/// Returns start times and folders of the backups in a folder, oldest first. Other folders, and backups without a
+/// manifest, are skipped.
 fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
     let failed = BackupError::at(folder);
     let entries = match fs::read_dir(folder) {
@@ -92,7 +93,7 @@ fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
 }
 
 impl BackupSchedule {
-    /// Creates backups on time, for ever.
+    /// Creates backups when they are due or requested, until the future is dropped.
     pub async fn run(self) {
         loop {
             let wait = match self.make_due().await {
@@ -193,7 +194,7 @@ fn has_manifest(folder: &Path) -> bool {
     folder.join(crate::backup::manifest::FILE).is_file()
 }
 
-/// Returns true if a backup is due: at once if there is none; a clock that was set back makes none early.
+/// Returns true if a backup is due: immediately if there is none. A clock that was set back does not make one due early.
 fn is_due(newest: Option<Timestamp>, now: Timestamp, every: Duration) -> bool {
     newest.is_none_or(|newest| now.ms_since(newest) >= millis(every))
 }
@@ -208,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: age of the newest one in minutes, whether a backup with an interval of an hour is due.
+    /// Columns: age of the newest backup in minutes, whether a backup with an interval of an hour is due.
     #[rstest]
     #[case(None, true)]
     #[case(Some(0), false)]

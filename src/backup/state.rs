@@ -27,7 +27,7 @@ impl BackupProgress {
         Arc::new(Self { name: folder_name(now), created_at: now, total, copied })
     }
 
-    /// Returns the approximate number of bytes to copy; 0 before it starts.
+    /// Returns the approximate number of bytes to copy; 0 before the copy starts.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
@@ -48,12 +48,12 @@ impl BackupProgress {
     }
 }
 
-/// The last attempt, if it failed.
+/// A backup that failed, if it was the last attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBackup {
-    /// Name of its folder; `None` when it failed before it had one.
+    /// Name of the backup's folder; `None` if the attempt failed before it had a name.
     pub name: Option<String>,
-    /// Its start time, if it has one.
+    /// Start time of the backup; `None` if the attempt failed before it started.
     pub created_at: Option<Timestamp>,
     /// Text of the error.
     pub problem: String,
@@ -68,7 +68,7 @@ pub enum RequestError {
     /// Another backup is running; one is created at a time.
     #[error("The backup '{0}' is being made; one is made at a time.")]
     Running(String),
-    /// The time is unknown, which is needed for the name.
+    /// The wall clock is not trusted, but a backup is named after its time.
     #[error("The wall clock of this server is not trusted at the moment; a backup is named after its time.")]
     NoTime,
 }
@@ -77,7 +77,7 @@ pub enum RequestError {
 #[derive(Debug, Default)]
 pub struct BackupState {
     folder: Option<PathBuf>,
-    /// Start time of the newest one, in Unix seconds; 0 when there is none.
+    /// Start time of the newest backup, in Unix seconds; 0 if there is none.
     newest: AtomicU64,
     made: AtomicU64,
     failed: AtomicU64,
@@ -88,13 +88,13 @@ pub struct BackupState {
 }
 
 impl BackupState {
-    /// Creates the state of a server without backups yet; `folder` is their folder.
+    /// Creates the state of a server without backups yet; `folder` is the folder of its backups.
     #[must_use]
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, ..Self::default() }
     }
 
-    /// Folder of the backups, if configured.
+    /// Returns the folder of the backups, if one is configured.
     #[must_use]
     pub const fn folder(&self) -> Option<&PathBuf> {
         self.folder.as_ref()
@@ -123,7 +123,7 @@ impl BackupState {
         self.requests.notified().await;
     }
 
-    /// The backup that is being created, or was requested.
+    /// Returns the backup that is being created, or was requested.
     #[must_use]
     pub fn running(&self) -> Option<Arc<BackupProgress>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -160,13 +160,13 @@ impl BackupState {
         }
     }
 
-    /// Returns true if the newest backup is older than two intervals, or there is none and the last attempt failed.
+    /// Returns true if the newest backup is older than two intervals, or if there is none and the last attempt failed.
     #[must_use]
     pub fn is_old(&self) -> bool {
         self.is_old.load(Ordering::Relaxed)
     }
 
-    /// The last attempt, if it failed.
+    /// Returns the last attempt, if it failed.
     #[must_use]
     pub fn failure(&self) -> Option<FailedBackup> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()

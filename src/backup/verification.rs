@@ -1,4 +1,5 @@
-//! Verifies a backup: every file by its checksum, every database by itself, every table by its number of rows.
+//! Verifies a backup: every file by its checksum, every database by its integrity check, every table by its number of
+//! rows.
 
 use std::path::{Path, PathBuf};
 
@@ -9,27 +10,27 @@ use crate::backup::manifest::BackupManifest;
 use crate::backup::progress::FileProgress;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 
-/// Verifies a backup, a folder or a file. Returns its manifest. Nothing is written beside it; a file is unpacked into a
-/// temporary folder.
+/// Verifies a backup, a folder or a file, and returns its manifest. Nothing is written beside the backup; a file is
+/// unpacked into a temporary folder.
 ///
 /// # Errors
 ///
-/// When it is not a backup, is incomplete, is of a later version, or cannot be read.
+/// When the path is not a backup, or the backup is incomplete, of a later version, or unreadable.
 pub async fn verify(backup: &Path, report_progress: FileProgress<'_>) -> Result<BackupManifest, BackupError> {
     let opened = OpenBackup::open(backup, UnpackFolder::temporary())?;
     opened.verify(report_progress).await.map_err(|error| opened.located(error))
 }
 
-/// A backup as a folder; a folder unpacked for this is removed at the end.
+/// A backup as a folder; the folder of an unpacked file is removed on drop.
 pub(super) struct OpenBackup {
-    /// As the caller named it.
+    /// Path of the backup, as the caller named it.
     backup: PathBuf,
     folder: PathBuf,
     is_unpacked: bool,
 }
 
 impl OpenBackup {
-    /// Opens a backup; a file is unpacked.
+    /// Opens a backup; a file is unpacked into `unpacked`.
     pub(super) fn open(backup: &Path, unpacked: UnpackFolder) -> Result<Self, BackupError> {
         if !backup.exists() {
             return Err(BackupError::Refused(format!("there is no backup {}", backup.display())));
@@ -47,7 +48,7 @@ impl OpenBackup {
         &self.folder
     }
 
-    /// The error with the name of the backup in the place of that of the unpacked folder.
+    /// Returns the error with the name of the backup instead of the name of the unpacked folder.
     pub(super) fn located(&self, error: BackupError) -> BackupError {
         if !self.is_unpacked {
             return error;
@@ -116,7 +117,7 @@ async fn check_database(
     kind: FileKind,
     manifest: &BackupManifest,
 ) -> Result<(), BackupError> {
-    // No file is made beside it: the backup may be on a medium that cannot be written.
+    // Opened without creating a file beside it, because the backup may be on a medium that cannot be written.
     let mut database = DatabaseFile::open_to_read(&folder.join(path)).await?;
     let complaints = database.integrity_check().await?;
     let unknown = database.unknown_step(kind).await?;

@@ -1,8 +1,8 @@
 //! `watchkeeper bench api`: requests per second of the real server, over keep-alive connections, while it makes checks.
 //!
-//! The server is `watchkeeper serve` in a process and a folder of its own, filled through its own API. The floor is a
-//! bare read by key from SQLite behind the same web framework, in the same run: absolute figures vary with the machine,
-//! ratios vary less.
+//! The server is `watchkeeper serve` in a process and a folder of its own, filled through its own API. The floor is a bare
+//! read by key from SQLite behind the same web framework, in the same run: absolute figures vary with the machine, ratios
+//! vary less.
 
 mod crowd;
 mod fixture;

@@ -59,7 +59,7 @@ pub(super) struct ProbeFigures {
 }
 
 impl ProbeFigures {
-    /// Figures of the window between two moments; the caller fills in memory, storage and floor.
+    /// Computes the figures of the window between two moments; the caller fills in memory, storage and floor.
     pub(super) fn between(
         kind: BenchKind,
         plan: &ProbeBenchPlan,
@@ -88,33 +88,33 @@ impl ProbeFigures {
         self.finished as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Finished checks in percent of those due.
+    /// Returns the finished checks in percent of those due.
     pub(super) fn done_pct(&self) -> f64 {
         100.0 * self.finished as f64 / self.expected
     }
 
-    /// Checks that started on time in percent of those due.
+    /// Returns the checks that started on time in percent of those due.
     pub(super) fn on_time_pct(&self) -> f64 {
         100.0 * self.lateness.on_time as f64 / self.expected
     }
 
-    /// Checks that found their target up, in percent of those finished; `None` if none finished.
+    /// Returns the checks that found their target up, in percent of those finished; `None` if none finished.
     pub(super) fn up_pct(&self) -> Option<f64> {
         (self.finished > 0).then(|| 100.0 * self.up as f64 / self.finished as f64)
     }
 
-    /// Microseconds of CPU time per exchange with a target, including all work; `None` if no check finished.
+    /// Returns the CPU time per exchange with a target in microseconds, including all work; `None` if no check finished.
     pub(super) fn cpu_us(&self) -> Option<f64> {
         let exchanges = self.finished * u64::from(self.kind.exchanges());
         (exchanges > 0).then(|| self.cpu.as_secs_f64() * 1e6 / exchanges as f64)
     }
 
-    /// Microseconds of CPU time of the bare exchange at the pace of the checks.
+    /// Returns the CPU time of the bare exchange at the pace of the checks, in microseconds.
     pub(super) fn paced_us(&self) -> Option<f64> {
         self.floors.as_ref()?.paced.cpu_us()
     }
 
-    /// Microseconds of CPU time of the bare exchange at the highest rate of one thread.
+    /// Returns the CPU time of the bare exchange at the highest rate of one thread, in microseconds.
     pub(super) fn saturated_us(&self) -> Option<f64> {
         self.floors.as_ref()?.saturated.cpu_us()
     }

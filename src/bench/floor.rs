@@ -26,7 +26,7 @@ mod ping;
 
 /// Length of a floor measurement.
 const LENGTH: Duration = Duration::from_secs(2);
-/// Concurrent exchanges.
+/// Number of concurrent exchanges.
 const AT_ONCE: usize = 64;
 /// The process counts as idle after a step of this length in which it used less than a twentieth of a core.
 const IDLE_STEP: Duration = Duration::from_millis(100);
@@ -55,7 +55,7 @@ pub(super) struct ExchangeCost {
 }
 
 impl ExchangeCost {
-    /// Microseconds of CPU time per exchange; `None` if too few succeeded.
+    /// Returns the CPU time per exchange in microseconds; `None` if too few exchanges succeeded.
     pub(super) fn cpu_us(&self) -> Option<f64> {
         let is_sound = self.exchanges > 0 && self.failed * 100 <= self.exchanges;
         is_sound.then(|| self.cpu.as_secs_f64() * 1e6 / self.exchanges as f64)
@@ -78,7 +78,7 @@ pub(super) struct ExchangePace {
 }
 
 /// Measures each floor for two seconds. The rest of the process has to be idle, because its CPU time is counted, and
-/// checks of an overloaded pipeline take a while to end. `None` if they do not.
+/// checks of an overloaded pipeline take a while to end. Returns `None` if the process does not become idle.
 pub(super) async fn measure(
     exchange: BareExchange,
     pace: ExchangePace,
@@ -95,7 +95,7 @@ pub(super) async fn measure(
     Ok(Some(FloorCosts { paced, saturated: saturated.await?? }))
 }
 
-/// Runs the same work on several threads, each with its own runtime, and measures the CPU time of all.
+/// Runs the same work on several threads, each with its own runtime, and measures the CPU time of the whole process.
 fn on_threads<F: Future<Output = Arc<ExchangeTally>>>(
     threads: usize,
     work: impl Fn() -> F + Sync,
@@ -192,7 +192,7 @@ impl BareExchange {
         self.peers[index]
     }
 
-    /// A socket for pings, if they are measured and permitted.
+    /// Opens a socket for pings, if pings are measured and permitted.
     fn ping(&self) -> Option<PingSocket> {
         if self.kind == BenchKind::Icmp { PingSocket::open().ok() } else { None }
     }

@@ -21,7 +21,7 @@ impl TemporaryFolder {
         &self.0
     }
 
-    /// Bytes of the files whose names start with `prefix`.
+    /// Returns the total size in bytes of the files whose names start with `prefix`.
     pub(super) fn bytes_of(&self, prefix: &str) -> anyhow::Result<u64> {
         let mut sum = 0;
         for entry in std::fs::read_dir(&self.0)? {

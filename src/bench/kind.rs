@@ -33,7 +33,7 @@ impl BenchKind {
     pub(super) const ALL: [Self; 7] =
         [Self::Http, Self::Https, Self::Http2, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl];
 
-    /// Name on the command line.
+    /// Returns the name on the command line.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -46,7 +46,7 @@ impl BenchKind {
         }
     }
 
-    /// Check type of its services.
+    /// Returns the check type of the kind's services.
     pub(super) const fn check_type(self) -> CheckType {
         match self {
             Self::Http | Self::Https | Self::Http2 => CheckType::Http,
@@ -57,7 +57,8 @@ impl BenchKind {
         }
     }
 
-    /// Check configuration of its services; `verifies` if certificates are those of the run's own target.
+    /// Returns the check configuration of the kind's services; `verifies` is true if certificates are those of the run's
+    /// own target.
     pub(super) fn config(self, verifies: bool) -> Map<String, Value> {
         match self {
             Self::Https | Self::Http2 => Map::from_iter([("verify_ssl".to_owned(), json!(verifies))]),
@@ -65,12 +66,12 @@ impl BenchKind {
         }
     }
 
-    /// Returns true if its target has a certificate.
+    /// Returns true if the kind's target has a certificate.
     pub(super) const fn has_certificate(self) -> bool {
         matches!(self, Self::Https | Self::Http2 | Self::Ssl)
     }
 
-    /// Exchanges with the target per check; the floor is measured per exchange.
+    /// Returns the number of exchanges with the target per check; the floor is measured per exchange.
     pub(super) const fn exchanges(self) -> u8 {
         match self {
             Self::Icmp => crate::probe::ECHO_REQUESTS,
@@ -78,12 +79,12 @@ impl BenchKind {
         }
     }
 
-    /// Returns true if its target is a process that has to be started; pings are answered by the kernel.
+    /// Returns true if the kind's target is a process that has to be started; pings are answered by the kernel.
     pub(super) const fn needs_process(self) -> bool {
         !matches!(self, Self::Icmp)
     }
 
-    /// Default targets of the services.
+    /// Returns the default targets of the services.
     pub(super) fn targets(self, port: u16) -> Vec<String> {
         let listening = (1..=TARGET_ADDRESSES).map(|host| Ipv4Addr::new(127, 0, 1, host));
         let pinged = (0..PINGED_HOSTS).map(|host| Ipv4Addr::from_bits(0x7f01_0001 + host));

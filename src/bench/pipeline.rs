@@ -34,7 +34,7 @@ use crate::store::Databases;
 use crate::store::database::sqlite_url;
 use crate::supervise::{ActorHandle, Supervisor};
 
-/// Services handed to the engine concurrently.
+/// Number of services that are handed to the engine concurrently.
 const AT_ONCE: usize = 32;
 const HISTORY_FILE: &str = "history.db";
 
@@ -116,7 +116,7 @@ impl CheckPipeline {
             .await
     }
 
-    /// Number of threads that run checks: as configured, or one per core.
+    /// Returns the number of threads that run checks: as configured, or one per core.
     pub(super) fn threads(&self) -> usize {
         match self.compiler.limits.shards {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -130,7 +130,7 @@ impl CheckPipeline {
             let known = self.compiler.roster.all();
             known.iter().map(|known| known.finished(self.kind.check_type(), status).get()).sum::<u64>()
         };
-        // Each is read once: a check that ends between two reads would be in one sum and not in the other.
+        // Each counter is read once: a check that ends between two reads would be in one sum and not in the other.
         let by_status = CheckStatus::ALL.map(|status| (status, of_status(status)));
         let up =
             by_status.iter().find(|(status, _)| *status == CheckStatus::Up).map_or(0, |(_, number)| *number);

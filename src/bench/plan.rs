@@ -1,6 +1,6 @@
 //! The plan of one run of `watchkeeper bench probe`, read from its flags.
 //!
-//! Given targets are used as they are; a kind without any starts its own target (see `target_process`).
+//! Given targets are used as they are; for a kind without targets the run starts its own (see `target_process`).
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
@@ -19,7 +19,7 @@ pub(super) struct ProbeBenchPlan {
     pub(super) seconds: u32,
     /// Number of locations that check every service.
     pub(super) locations: u8,
-    /// Targets of the services; if empty, the run starts one.
+    /// Targets of the services; if empty, the run starts its own target.
     pub(super) targets: Vec<String>,
     /// True for JSON instead of a table.
     pub(super) as_json: bool,
@@ -39,7 +39,7 @@ impl ProbeBenchPlan {
         }
     }
 
-    /// Checks that are due in `seconds`.
+    /// Returns the number of checks that are due in `seconds`.
     pub(super) fn due_in(&self, seconds: f64) -> f64 {
         f64::from(self.services) * f64::from(self.locations) * seconds / f64::from(self.interval_seconds)
     }

@@ -137,7 +137,7 @@ impl ProbeFixture {
         floor::measure(BareExchange { kind: self.kind, peers: self.peers().await?, tls }, pace).await
     }
 
-    /// Addresses of the targets; for DNS, those of the servers.
+    /// Returns the addresses of the targets; for DNS, those of the servers.
     async fn peers(&self) -> anyhow::Result<Vec<SocketAddr>> {
         if self.kind == BenchKind::Dns {
             let servers = self.config.probe.dns_servers.clone();
@@ -159,7 +159,7 @@ impl ProbeFixture {
     }
 }
 
-/// Host and port of a target.
+/// Returns host and port of a target.
 fn authority(kind: BenchKind, target: &str) -> anyhow::Result<String> {
     match kind {
         BenchKind::Http | BenchKind::Https | BenchKind::Http2 => {

@@ -1,6 +1,6 @@
 //! Starts this program as a child process that never outlives the run.
 //!
-//! The CPU time of a child is not counted as that of the run. It is killed when its handle is dropped.
+//! The CPU time of a child is not counted as that of the run. A child is killed when its handle is dropped.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -26,7 +26,7 @@ impl ChildProcess {
         Ok(Self(child.with_context(|| format!("cannot start {}", arguments.join(" ")))?))
     }
 
-    /// Reads the first line of output, which is the port that it listens on.
+    /// Reads the first line of output, which is the port that the process listens on.
     pub(super) fn port(&mut self) -> anyhow::Result<u16> {
         let output = self.0.stdout.take().context("the process has no output")?;
         let mut line = String::new();
@@ -39,7 +39,7 @@ impl ChildProcess {
         matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// CPU time used so far; `None` without `/proc`.
+    /// Returns the CPU time used so far; `None` without `/proc`.
     pub(super) fn cpu(&self) -> Option<Duration> {
         let file = Path::new("/proc").join(self.0.id().to_string()).join("stat");
         cpu_in(&std::fs::read_to_string(file).ok()?)
@@ -48,13 +48,13 @@ impl ChildProcess {
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        // It may have ended by itself; either way it is waited for.
+        // The process may have ended by itself; in either case it is waited for.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// User and system time: fields 14 and 15, counted from the end of the name, which may contain blanks.
+/// Returns user and system time: fields 14 and 15, counted from the end of the name, which may contain blanks.
 fn cpu_in(stat: &str) -> Option<Duration> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<u64>().ok();

@@ -36,7 +36,7 @@ pub(super) const LEGEND: &str = "\
 bare exchange at the same pace on the same machine, and \"ratio\" how many times as much a check costs. \"satur.\" is a bare exchange as fast \
 as one thread can, \"late\" how long after its due time a check began, and \"durable\" the checks that were in the database at the end.";
 
-/// Line of the table for one kind.
+/// Returns the line of the table for one kind.
 pub(super) fn line(figures: &ProbeFigures) -> String {
     let lateness = &figures.lateness;
     let late =
@@ -110,7 +110,7 @@ mod tests {
         assert!(line.contains("0.6 / 2.5 / 31.0"), "{line}");
     }
 
-    /// Columns that compare something are explained below the table.
+    /// Columns of comparisons are explained below the table.
     #[test]
     fn the_legend_explains_compared_columns() {
         for (column, _) in COLUMNS {

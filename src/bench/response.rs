@@ -1,4 +1,4 @@
-//! The HTTP/1.1 responses that the bench's clients read: where one ends, and its status.
+//! The HTTP/1.1 responses that the bench's clients read: their end, and their status.
 //!
 //! Only responses with a `Content-Length` are understood; the measured servers send nothing else.
 
@@ -21,7 +21,7 @@ pub(super) async fn read_answer(stream: &mut TcpStream, answer: &mut Vec<u8>) ->
     }
 }
 
-/// Status and length in bytes of a response whose head is complete.
+/// Returns status and length in bytes of a response whose head is complete.
 fn measure(answer: &[u8]) -> Option<(u16, usize)> {
     const END: &[u8] = b"\r\n\r\n";
     const LENGTH: &[u8] = b"content-length: ";

@@ -26,7 +26,7 @@ pub(super) struct BenchClient {
 }
 
 impl BenchClient {
-    /// Connects; every request will carry the token.
+    /// Connects; every request will contain the token.
     pub(super) async fn connect(address: SocketAddr, token: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -41,14 +41,14 @@ impl BenchClient {
         read_answer(&mut self.stream, &mut self.answer).await
     }
 
-    /// The body of the last response as JSON.
+    /// Returns the body of the last response as JSON.
     pub(super) fn json(&self) -> anyhow::Result<Value> {
         let end = self.answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").context("no HTTP answer")?;
         Ok(serde_json::from_slice(&self.answer[end + 4..])?)
     }
 }
 
-/// A free address on loopback.
+/// Returns a free address on loopback.
 pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
 }
@@ -81,7 +81,7 @@ pub(super) async fn until_ready(server: &mut ChildProcess, address: SocketAddr) 
     bail!("the server was not ready within {} seconds", START.as_secs())
 }
 
-/// A `POST` request with a JSON body.
+/// Returns a `POST` request with a JSON body.
 pub(super) fn post(address: SocketAddr, token: &str, path: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let length = body.len();
@@ -100,7 +100,7 @@ pub(super) async fn exchange(address: SocketAddr, request: &[u8]) -> anyhow::Res
     Ok(serde_json::from_str(body)?)
 }
 
-/// Sum of a metric over all labels.
+/// Returns the sum of a metric over all labels.
 pub(super) async fn metric(address: SocketAddr, name: &str) -> anyhow::Result<f64> {
     let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let page = text(address, request.as_bytes()).await?;

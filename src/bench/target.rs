@@ -1,7 +1,8 @@
 //! `watchkeeper bench target`: a cheap target for checks, started by `bench probe` as a child process.
 //!
 //! HTTP, HTTPS and HTTP/2 respond with 1 KiB and close, TCP closes accepted connections, DNS resolves every name to one
-//! address. It prints its port and ends with its standard input. Loopback only, since its key is public.
+//! address. The process prints its port, and ends when its standard input ends. It listens on loopback only, because its
+//! key is public.
 
 use std::io::Read as _;
 use std::net::Ipv4Addr;
@@ -86,7 +87,7 @@ pub(super) async fn end_of_input() {
     let _ = ended.await;
 }
 
-/// Listeners on all addresses, with the same port.
+/// Returns listeners on all addresses, with the same port.
 fn listeners() -> anyhow::Result<(u16, Vec<TcpListener>)> {
     for _ in 0..PORT_ATTEMPTS {
         let first = listen(1, 0)?;
@@ -120,7 +121,7 @@ fn acceptor(protocol: &[u8]) -> anyhow::Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Service for connections of a kind.
+/// The handler of connections of a kind.
 #[derive(Clone)]
 struct ConnectionHandler {
     says_something: bool,
@@ -165,7 +166,7 @@ async fn respond(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Re
 }
 
 /// Responds over HTTP/2, in the frames that one request needs (RFC 9113): settings and their acknowledgement, headers
-/// (`:status: 200` of the static table, a length), data. It ends with the client.
+/// (`:status: 200` of the static table, a length), data. Returns when the client closes.
 async fn respond_with_frames(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     const PREFACE_BYTES: usize = 24;
     const HEADERS: u8 = 1;
@@ -203,7 +204,7 @@ fn response() -> Vec<u8> {
 async fn answer_questions(socket: UdpSocket) {
     let mut datagram = [0; REQUEST_MAX_BYTES];
     loop {
-        // The error concerns an earlier client's closed port, and reading has cleared it.
+        // The error concerns the closed port of an earlier client, and reading has cleared it.
         let Ok((length, client)) = socket.recv_from(&mut datagram).await else { continue };
         if let Some(answer) = answer(&datagram[..length]) {
             // The client may be gone.
@@ -212,7 +213,7 @@ async fn answer_questions(socket: UdpSocket) {
     }
 }
 
-/// A response with one A record for any name; `None` if the datagram is not a question.
+/// Returns a response with one A record for any name; `None` if the datagram is not a question.
 fn answer(question: &[u8]) -> Option<Vec<u8>> {
     const HEADER_BYTES: usize = 12;
     /// Header after the id: response, authoritative; one question, one answer, nothing else.

@@ -5,7 +5,7 @@ use crate::bench::process::ChildProcess;
 
 #[derive(Debug)]
 pub(super) struct TargetProcess {
-    /// Port on each of its addresses.
+    /// The port, the same on each of the target's addresses.
     pub(super) port: u16,
     _process: ChildProcess,
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
-/// CPU time of this process since its start.
+/// Returns the CPU time of this process since its start.
 pub(super) fn cpu() -> anyhow::Result<Duration> {
     cpu_of(UsageWho::RUSAGE_SELF)
 }
 
-/// CPU time of this thread since its start.
+/// Returns the CPU time of this thread since its start.
 pub(super) fn thread_cpu() -> anyhow::Result<Duration> {
     cpu_of(UsageWho::RUSAGE_THREAD)
 }
@@ -24,7 +24,7 @@ fn cpu_of(whose: UsageWho) -> anyhow::Result<Duration> {
     Ok(Duration::from_micros(u64::try_from(spent.num_microseconds())?))
 }
 
-/// Resident memory in bytes; `None` without `/proc`.
+/// Returns the resident memory in bytes; `None` without `/proc`.
 pub(super) fn resident_bytes() -> Option<u64> {
     resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
 }

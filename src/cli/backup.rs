@@ -95,7 +95,7 @@ pub(super) struct RestoreArguments {
     as_json: bool,
 }
 
-/// Refuses names of archives that are not written.
+/// Parses the target of a backup; refuses names of archive formats that are not supported.
 fn target_parser() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| backup::require_target_name(&path).map(|()| path))
 }
@@ -220,7 +220,7 @@ fn step(bar: &ProgressBar, file: &str, bytes: u64) {
     bar.inc(bytes);
 }
 
-/// A progress bar; hidden without a terminal and in JSON mode.
+/// Returns a progress bar; hidden without a terminal and in JSON mode.
 fn bar(bytes: Option<u64>, as_json: bool) -> ProgressBar {
     if as_json {
         return ProgressBar::hidden();

@@ -126,7 +126,7 @@ fn is_blocked(measurement: &Measurement) -> bool {
     measurement.failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::TargetBlocked)
 }
 
-/// The check specification that the engine would use for a service with this target and configuration.
+/// Returns the check specification that the engine would use for a service with this target and configuration.
 fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
     let (check_type, target) = (arguments.check_type, arguments.target.trim());
     if let Err(form) = parse_target(check_type, target) {

@@ -62,7 +62,8 @@ pub(super) async fn run(
     if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Findings about the settings: they can be read; a warning for each unknown variable.
+/// Returns findings about the settings, which were read successfully: a warning for each unknown variable, or that all is
+/// fine.
 fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<DoctorFinding> {
     let unknown = variables::unknown_of_process(command);
     if unknown.is_empty() {

@@ -1,5 +1,5 @@
-//! The text of an error that ends a command. What is wrong with a file of an embedded database is said with the name of
-//! the file and what to do, whichever command met it.
+//! The text of an error that ends a command. An error about a file of an embedded database is shown with the name of the
+//! file and with advice, in every command.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::app::database_files;
 use crate::config::Config;
 use crate::store::{DatabaseRole, find_file_trouble};
 
-/// The files of the embedded databases; `None` for one that is a PostgreSQL.
+/// The files of the embedded databases; `None` for a database in PostgreSQL.
 #[derive(Debug)]
 pub(super) struct DatabaseFiles {
     main: Option<PathBuf>,
@@ -22,7 +22,7 @@ impl DatabaseFiles {
         }
     }
 
-    /// The text of an error with its causes.
+    /// Returns the text of an error with its causes.
     pub(super) fn explain(&self, error: &anyhow::Error) -> String {
         let mut before = Vec::new();
         for cause in error.chain() {
@@ -37,7 +37,8 @@ impl DatabaseFiles {
         format!("{error:#}")
     }
 
-    /// An error of the history may be about its main file or about one of its segments.
+    /// Returns the name of the database file for an error. An error of the history may be about its main file or about one
+    /// of its segments.
     fn shown(&self, role: DatabaseRole) -> Option<String> {
         match role {
             DatabaseRole::Main => self.main.as_ref().map(|file| file.display().to_string()),

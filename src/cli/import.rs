@@ -39,7 +39,7 @@ use crate::record::compaction::{Compaction, RetentionPolicy};
 use crate::record::import::{HistoryImport, ImportedService};
 use crate::timetable::wall_clock;
 
-/// Chunks queued for the database.
+/// Maximum number of chunks that wait for the database.
 const CHUNKS_AHEAD: usize = 2;
 
 const LONG_ABOUT: &str = "\
@@ -197,7 +197,7 @@ pub(super) async fn run(arguments: ImportArguments, config: Config) -> anyhow::R
     run.run_import(source).await
 }
 
-/// The guard of the wall clock, if it trusts the clock: the age of results is judged by it.
+/// Returns the guard of the wall clock, or an error if it does not trust the clock, by which the age of results is judged.
 async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow::Result<Arc<ClockGuard>> {
     let guard = wall_clock::guard(&foundation.databases, &foundation.clock, operator_trusts).await?;
     match guard.state().warning() {
@@ -214,7 +214,8 @@ fn lock(config: &Config) -> anyhow::Result<Option<File>> {
     first_start::lock(&config.data_dir).map(|lock| Some(lock.file)).context("stop the server first")
 }
 
-/// The compaction of imported results, if this process alone holds the embedded history; otherwise a server does it.
+/// Returns the compaction of imported results if this process alone uses the embedded history; otherwise a server
+/// compacts.
 fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
     if foundation.config.history_url.is_some() {
         return None;
@@ -262,7 +263,7 @@ impl ImportRun {
         Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Stores chunk by chunk; returns whether the end of the file was reached.
+    /// Stores chunk by chunk. Returns false if a bad line stopped the import.
     async fn take_in(&mut self, source: ImportSource, bar: &ProgressBar) -> anyhow::Result<bool> {
         let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
         let reached = self.import.reached().await?;

@@ -179,7 +179,7 @@ fn enrolment(now: Timestamp) -> Enrolment {
     Enrolment { id: Id::random(), expires_at: now.plus_ms(ENROLMENT_MS) }
 }
 
-/// Contents of a join token, besides the enrolment.
+/// Contents of a join token, except the enrolment.
 struct JoinTokenBuilder {
     url: String,
     authority: Option<String>,

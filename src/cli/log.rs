@@ -1,8 +1,8 @@
 //! The destination of the log: standard error, one line per event, without panics.
 //!
-//! The reader of the log may be gone (`2> >(head -1)`), the disk behind it may be full: then only lines are lost. Text
-//! from outside, such as the name of a service, is escaped ([`printable`]), so that it cannot forge a line or control a
-//! terminal. Colours are added here, after escaping.
+//! If the reader of the log is gone (`2> >(head -1)`) or the disk is full, only lines are lost. Text from outside, such as
+//! the name of a service, is escaped ([`printable`]), so that it cannot forge a line or control a terminal. Colours are
+//! added here, after escaping.
 
 use std::io::{self, Write};
 
@@ -43,7 +43,7 @@ impl Write for StandardError {
     }
 }
 
-/// The event as one line, without characters that control a terminal.
+/// Returns the event as one line, without characters that control a terminal.
 fn one_line(event: &str, colours: bool) -> String {
     let text = event.strip_suffix('\n');
     let line = printable(text.unwrap_or(event));
@@ -54,7 +54,7 @@ fn one_line(event: &str, colours: bool) -> String {
     line
 }
 
-/// The line with its level, the first word after the time, in colour.
+/// Returns the line with its level, the first word after the time, in colour.
 fn coloured(line: &str) -> String {
     let Some((time, rest)) = line.split_once(' ') else { return line.to_owned() };
     let level = LEVELS.into_iter().find(|(level, _)| rest.trim_start().starts_with(level));

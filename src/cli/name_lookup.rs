@@ -4,14 +4,14 @@ use crate::config::sources::ConfigError;
 use crate::id::Id;
 use crate::model::access::Organisation;
 
-/// Wording for a kind of item in messages.
+/// The words for a kind of item in messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedKind {
     /// Singular, such as `organisation`.
     pub(super) one: &'static str,
     /// Plural.
     pub(super) several: &'static str,
-    /// Hint where to find them, such as `see watchkeeper org list`.
+    /// Hint about how to list the items, such as `see watchkeeper org list`.
     pub(super) hint: &'static str,
 }
 
@@ -21,7 +21,7 @@ const ORGANISATION: NamedKind =
 /// Returns the item with this id, or else the only one with this name.
 ///
 /// # Errors
-/// [`ConfigError`] if there is none, or if several have the name.
+/// [`ConfigError`] if no item matches, or if several have the name.
 pub(super) fn find_named<'a, T>(
     all: &'a [T],
     wanted: &str,

@@ -137,7 +137,7 @@ fn choose(
     Ok(choices)
 }
 
-/// The purpose of each file, and who may have it.
+/// Describes each file: its purpose, and who may have it.
 fn summary(choices: &ServerChoices, files: &InstallationFiles) -> String {
     let mut text = String::new();
     let mut say = |line: String| {

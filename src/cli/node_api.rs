@@ -1,6 +1,6 @@
 //! Client of a running node's API for commands: one request over plain HTTP, on its own connection.
 //!
-//! Any client could send the same; such a command opens no database.
+//! A command that uses this client opens no database.
 
 use anyhow::Context as _;
 use bytes::Bytes;
@@ -39,19 +39,19 @@ pub(super) fn address(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Host and port of a node as text.
+/// Returns host and port of a node as text.
 pub(super) fn authority(url: &Url) -> &str {
     &url[Position::BeforeHost..Position::AfterPort]
 }
 
-/// URL of the node that has these settings.
+/// Returns the URL of the node that has these settings.
 pub(super) fn here(config: &Config) -> anyhow::Result<Url> {
     let address = config.listen.local_address();
     Ok(format!("http://{address}").parse()?)
 }
 
-/// The given token, or the one in the data folder. `makes_one` names the command that creates a token, for the error
-/// message.
+/// Returns the given token, or the token in the data folder. `makes_one` names the command that creates a token, for the
+/// error message.
 pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> anyhow::Result<String> {
     let token = match given {
         Some(given) => secret::read(given)?,
@@ -99,7 +99,7 @@ pub(super) async fn exchange(
         let body = Limited::new(body, max_bytes).collect().await.map_err(anyhow::Error::from_boxed)?;
         Ok((head.status, body.to_bytes()))
     };
-    // An error of the connection shows up as an error of the response.
+    // An error of the connection is also returned as an error of the response.
     let (answered, _) = join(asking, connection).await;
     answered
 }

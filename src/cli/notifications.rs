@@ -1,4 +1,4 @@
-//! `watchkeeper notifications`: messages to people.
+//! `watchkeeper notifications`: ends the hold on messages after a restore.
 
 use std::process::ExitCode;
 
@@ -19,10 +19,10 @@ pub(super) enum NotificationsCommand {
     Release,
 }
 
-/// Runs the command.
+/// Ends the hold on messages, and prints whether there was one.
 ///
 /// # Errors
-/// When there is no installation, or its file cannot be removed.
+/// When there is no installation, or the file of the hold cannot be removed.
 pub(super) fn run(command: &NotificationsCommand, config: &Config) -> anyhow::Result<ExitCode> {
     let NotificationsCommand::Release = command;
     require_installation(config)?;

@@ -79,7 +79,7 @@ pub(super) async fn run(command: OrganisationCommand, config: Config) -> anyhow:
     }
 }
 
-/// `^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$` (contract 1.11).
+/// Parses a language tag: `^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$` (contract 1.11).
 fn language(text: &str) -> Result<String, String> {
     let mut parts = text.split('-');
     let primary = parts.next().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::cli::printable::printable;
 use crate::model::check::{CheckOutcome, CheckStatus, LocalFault, Measurement, Micros};
 
-/// Cells of the longest bar.
+/// Number of cells that the whole duration of a check fills.
 const BAR_CELLS: f64 = 32.0;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -25,7 +25,7 @@ pub(super) fn draw(target: &str, outcome: &CheckOutcome, colours: bool) -> Strin
     }
 }
 
-/// Advice for the operator, to be appended to the fault.
+/// Returns advice for the operator, which is appended to the name of the fault; empty if there is none.
 const fn way_out(trouble: LocalFault) -> &'static str {
     match trouble {
         LocalFault::NotPermitted => {
@@ -96,7 +96,7 @@ fn milliseconds(phase: Micros) -> String {
     format!("{:.3} ms", f64::from(phase.get()) / 1_000.0)
 }
 
-/// The text in an ANSI colour, when `colours`.
+/// Returns the text, in an ANSI colour if `colours` is true.
 pub(super) fn paint(text: &str, colour: &str, colours: bool) -> String {
     if colours { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
 }

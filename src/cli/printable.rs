@@ -1,13 +1,13 @@
 //! Escapes text from outside for the terminal and the log, so that no character controls anything.
 //!
-//! The name of a service or the answer of a target or another node may hold line breaks, escape codes that colour, hide
-//! or rewrite text, and marks that change the direction of writing. They are shown as `\n`, `\u001b` and so on, as in
-//! JSON.
+//! The name of a service, or the answer of a target or another node, may contain line breaks, escape codes that colour,
+//! hide or rewrite text, and marks that change the direction of writing. Such characters are shown as `\n`,
+//! `\u001b` and so on, as in JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns the text with every such character escaped, including line breaks, so the result is one line.
+/// Returns the text with all control characters, line separators and direction marks escaped, so the result is one line.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }

@@ -67,7 +67,7 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
         name = signals.next() => tracing::info!(signal = name, "stopping"),
         reason = supervisor.failed() => {
             complain(&reason);
-            // What still works keeps its data.
+            // The parts that still work store their data.
             let _ = agent.stop().await;
             return Ok(ExitCode::from(EXIT_CODE));
         }
@@ -79,7 +79,7 @@ pub(super) async fn run(arguments: ProbeArguments, config: Config) -> anyhow::Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// The identity of this machine as a location, which it may acquire now with a join token.
+/// Loads the identity of this machine as a location; at the first start, enrols the machine with the join token.
 async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<LocationIdentity> {
     match (LocationIdentity::load(&config.data_dir)?, join) {
         (Some(identity), None) => Ok(identity),

@@ -19,7 +19,8 @@ use crate::config::Config;
 use crate::config::sources::ConfigError;
 use crate::store::promotion::{EmbeddedInstallation, Promotion, PromotionTarget, PromotionUnit, TargetState};
 
-/// Passes over the rows, for the progress bar: rows are read, written, and read on both sides again.
+/// Estimated duration of a promotion, as a multiple of the time that a dry run takes to read all rows: rows are read,
+/// written, and read again on both sides.
 const READS: u32 = 5;
 
 const LONG_ABOUT: &str = "\

@@ -1,4 +1,5 @@
-//! Shared code of commands that run until they are stopped: signals, the watchdog's last ping, plain output.
+//! Shared code of commands that run until they are stopped: signals, the end of a process that cannot stop in order, and
+//! output.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -7,10 +8,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::supervise::EXIT_CODE;
 
-/// Interval of the watchdog, which counts seconds.
+/// The interval at which the watchdog of the supervisor polls.
 pub(super) const POLL_EVERY: Duration = Duration::from_secs(1);
 
-/// SIGTERM and SIGINT.
+/// The signals that stop the process: SIGTERM and SIGINT.
 pub(super) struct StopSignals {
     terminate: Signal,
     interrupt: Signal,

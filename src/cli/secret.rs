@@ -1,4 +1,4 @@
-//! A secret given by a flag: the text itself, `@FILE`, or `-` for standard input, which keeps it out of process lists.
+//! A secret given by a flag: the text itself, or, to keep it out of process lists, `@FILE` or `-` for standard input.
 
 use std::io::Read as _;
 

@@ -82,7 +82,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends a process that cannot continue: working parts store what they have, within the time limit.
+/// Ends a process that cannot continue: the parts that still work store their data, within the time limit.
 async fn end(app: App, reason: &str) -> ExitCode {
     complain(reason);
     match tokio::time::timeout(END_LIMIT, app.stop()).await {
@@ -107,7 +107,7 @@ fn greet(config: &Config, app: &App) {
     }
 }
 
-/// What to set if other machines are to follow the links.
+/// Returns a hint to set `public_api_url` if the server listens on all addresses and its links lead to this machine only.
 fn address_hint(config: &Config) -> Option<String> {
     let is_for_others = config.listen.is_everywhere() && config.public_api_url.is_none();
     is_for_others.then(|| {

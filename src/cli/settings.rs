@@ -147,19 +147,19 @@ pub(super) fn augment(command: Command) -> Command {
     })
 }
 
-/// Adds the flag of the help with settings.
+/// Adds the flag `--help-settings`, which shows the help with all settings.
 pub(super) fn with_help_flag(command: Command) -> Command {
     let flag = Arg::new("help-settings").long(HELP_FLAG.trim_start_matches('-')).action(ArgAction::SetTrue);
     command.arg(flag.help("Print help with every setting of the configuration"))
 }
 
-/// The same command, and all below it, with the settings in its help.
+/// Returns the command with the settings in its help and in the help of all its subcommands.
 pub(super) fn with_help_of_settings(command: Command) -> Command {
     let shown = |arg: Arg| if arg.get_help_heading() == Some(HEADING) { arg.hide(false) } else { arg };
     command.mut_args(shown).mut_subcommands(with_help_of_settings)
 }
 
-/// Default values as text by key; other defaults are described at their flag.
+/// Returns the default values as text by key; other defaults are described in the help of their flag.
 pub(super) fn defaults() -> BTreeMap<String, String> {
     texts(&Config::default())
 }
@@ -178,7 +178,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Config, ConfigError> {
     sources::read(flags.file.as_deref(), given.collect())
 }
 
-/// The variable or the flag that set a value.
+/// Returns the name of the variable or the flag that set a value.
 fn source(matches: &ArgMatches, key: &str) -> String {
     match matches.value_source(key) {
         Some(ValueSource::EnvVariable) => variable(key),
@@ -186,7 +186,7 @@ fn source(matches: &ArgMatches, key: &str) -> String {
     }
 }
 
-/// `WATCHKEEPER_PROBE__DNS_SERVERS` for `probe.dns_servers`.
+/// Returns the variable of a setting: `WATCHKEEPER_PROBE__DNS_SERVERS` for `probe.dns_servers`.
 fn variable(key: &str) -> String {
     format!("WATCHKEEPER_{}", key.replace('.', "__").to_uppercase())
 }

@@ -118,7 +118,8 @@ pub(super) async fn run(arguments: SimulateArguments, config: Config) -> anyhow:
     Ok(ExitCode::SUCCESS)
 }
 
-/// The simulated interval: that of the request, or else the service's. `None` if the token may not read services.
+/// Returns the simulated interval: that of the request, or else that of the service. `None` if the token may not read
+/// services.
 async fn interval_seconds(
     server: &SimulationServer,
     service: Id,
@@ -131,7 +132,7 @@ async fn interval_seconds(
     Ok(answer["data"]["settings"]["interval_seconds"].as_f64())
 }
 
-/// The server that is called.
+/// The address of a node, and the token for requests to it.
 struct SimulationServer {
     node: Url,
     token: String,
@@ -166,7 +167,7 @@ impl SimulationServer {
     }
 }
 
-/// The server's errors, field by field.
+/// Returns the errors of a refused request, field by field.
 fn refusal(answer: &Value) -> String {
     let Some(errors) = answer["errors"].as_object() else {
         return answer["message"].as_str().unwrap_or("refused").to_owned();

@@ -108,7 +108,8 @@ async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Requests the status of all nodes concurrently. Fails for a refused token, which would be refused again.
+/// Requests the status of all nodes concurrently. Fails if a token is refused, because later requests would be refused as
+/// well.
 async fn fetch_reports(nodes: &[Url], token: &str) -> anyhow::Result<Vec<NodeReport>> {
     let seen = join_all(nodes.iter().map(|url| node::ask(url, token))).await;
     for NodeReport { url, answer } in &seen {

@@ -16,7 +16,7 @@ pub(super) struct TableCell {
 }
 
 impl TableCell {
-    /// A cell with text, which is escaped because it may come from outside.
+    /// Creates a cell with text, which is escaped because it may come from outside.
     pub(super) fn of(text: impl Into<String>) -> Self {
         Self { text: printable(&text.into()).into_owned(), colour: None }
     }
@@ -26,7 +26,7 @@ impl TableCell {
         Self::of(number.to_string())
     }
 
-    /// The same cell in a colour if `is_so`.
+    /// Returns the cell in a colour if `is_so` is true.
     pub(super) fn painted(self, colour: &'static str, is_so: bool) -> Self {
         if is_so { Self { colour: Some(colour), ..self } } else { self }
     }

@@ -1,5 +1,5 @@
-//! Warns about environment variables that look like settings but are unknown. They are no errors, since orchestrators
-//! set some of their own (`WATCHKEEPER_PORT` and the like).
+//! Warns about environment variables that look like settings but are unknown. An unknown variable is not an error, because
+//! orchestrators set variables such as `WATCHKEEPER_PORT`.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ const PREFIX: &str = "WATCHKEEPER_";
 /// Variables of tests, which no command reads.
 const TESTS: [&str; 4] =
     ["WATCHKEEPER_TESTS_", "WATCHKEEPER_TEST_", "WATCHKEEPER_ENDURE", "WATCHKEEPER_INJECT_FAULT"];
-/// Least similarity of a suggested name, 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const ALIKE: f64 = 0.9;
 
 /// Warns about each variable that no command reads.
@@ -22,20 +22,20 @@ pub(super) fn warn_of_unknown(command: &clap::Command) {
     }
 }
 
-/// Variables of this process that no command reads, each with the most similar setting, if any.
+/// Returns the variables of this process that no command reads, each with the most similar setting, if any.
 pub(super) fn unknown_of_process(command: &clap::Command) -> Vec<(String, Option<String>)> {
     let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     unknown(&known(command), given)
 }
 
-/// The variables of this command and its subcommands.
+/// Returns the variables of this command and its subcommands.
 fn known(command: &clap::Command) -> BTreeSet<String> {
     let own = command.get_arguments().filter_map(clap::Arg::get_env);
     let own = own.filter_map(|name| name.to_str()).map(str::to_owned);
     own.chain(command.get_subcommands().flat_map(known)).collect()
 }
 
-/// The names that are no settings, each with the most similar setting, if any.
+/// Returns the names that are not settings, each with the most similar setting, if any.
 fn unknown(known: &BTreeSet<String>, given: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
     let is_ours =
         |name: &String| name.starts_with(PREFIX) && !TESTS.iter().any(|prefix| name.starts_with(prefix));

@@ -13,7 +13,7 @@ use crate::clock::judgement::{
 };
 use crate::clock::{Clock, Timestamp};
 
-/// The guard. One per process; shared by reference.
+/// The guard of the wall clock. There is one per process, shared by reference.
 #[derive(Debug)]
 pub struct ClockGuard {
     clock: Clock,
@@ -28,20 +28,20 @@ pub struct JudgedTime {
     /// The best known time, for stored times from which an age is computed later. After a jump it is exact, by steady
     /// time; after a doubted start it is the later one of wall time and expected time.
     pub best: Timestamp,
-    /// The earliest possible time: whatever has ended by this time has ended in any case.
+    /// The earliest time that it may really be: whatever has ended by then has certainly ended.
     pub earliest: Timestamp,
     /// True if the wall time may be used to delete, expire or fail something for good.
     pub is_trusted: bool,
 }
 
 impl JudgedTime {
-    /// A time that is trusted.
+    /// Creates a time that is trusted.
     #[must_use]
     pub const fn trusted(at: Timestamp) -> Self {
         Self { at, best: at, earliest: at, is_trusted: true }
     }
 
-    /// The time `ms` milliseconds of steady time later.
+    /// Returns the time `ms` milliseconds of steady time later.
     #[must_use]
     pub const fn plus_ms(self, ms: i64) -> Self {
         let Self { at, best, earliest, is_trusted } = self;
@@ -52,16 +52,16 @@ impl JudgedTime {
 /// The state of the wall clock as it is shown to operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockStatus {
-    /// Present time of the wall clock.
+    /// Current time of the wall clock.
     pub now: Timestamp,
-    /// The time that a trusted clock would show, as far as that is known.
+    /// The time that a trusted clock would show, as far as it is known.
     pub expected: Timestamp,
     /// The doubt; `None` while the clock is trusted.
     pub doubt: Option<ClockDoubt>,
 }
 
 impl ClockStatus {
-    /// One sentence for an operator: the doubt, the work that waits, and the remedy. `None` while the clock is
+    /// Returns one sentence for an operator: the doubt, the work that waits, and the remedy. `None` while the clock is
     /// trusted.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
@@ -83,7 +83,7 @@ impl ClockStatus {
 }
 
 impl ClockGuard {
-    /// A guard of this clock, which starts from the mark in the database. Without a mark the clock is believed: the
+    /// Creates a guard of this clock, which starts from the mark in the database. Without a mark the clock is trusted: the
     /// installation is new, or the operator has declared the clock right.
     #[must_use]
     pub fn new(clock: Clock, mark: Option<&ClockMark>) -> Self {
@@ -93,13 +93,13 @@ impl ClockGuard {
         guard
     }
 
-    /// The present wall time, trusted or not.
+    /// Returns the current wall time, trusted or not.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The present wall time and whether it is trusted.
+    /// Returns the current wall time and whether it is trusted.
     #[must_use]
     pub fn judged_now(&self) -> JudgedTime {
         let (judgement, now) = self.judge_now();
@@ -114,21 +114,21 @@ impl ClockGuard {
         JudgedTime { at: now.wall, best, earliest, is_trusted: cause.is_none() }
     }
 
-    /// The present wall time, if it may be used to delete, expire or fail something for good.
+    /// Returns the current wall time, if it may be used to delete, expire or fail something for good.
     #[must_use]
     pub fn trusted_now(&self) -> Option<Timestamp> {
         let now = self.judged_now();
         now.is_trusted.then_some(now.at)
     }
 
-    /// The state of the clock.
+    /// Returns the state of the clock.
     #[must_use]
     pub fn state(&self) -> ClockStatus {
         let (judgement, now) = self.judge_now();
         ClockStatus { now: now.wall, expected: judgement.expected(now), doubt: judgement.doubt(now) }
     }
 
-    /// Returns the mark that the database is to keep.
+    /// Returns the mark to store in the database.
     #[must_use]
     pub fn mark(&self) -> ClockMark {
         let (judgement, now) = self.judge_now();
@@ -165,7 +165,7 @@ fn log_change(change: JudgementChange, judgement: &ClockJudgement, now: ClockRea
     }
 }
 
-/// Logs why the clock is in doubt; nothing while it is trusted.
+/// Logs why the clock is in doubt; logs nothing while the clock is trusted.
 fn log_doubt(ClockStatus { now, expected, doubt }: ClockStatus) {
     let Some(ClockDoubt { cause, ahead_ms, trusted_in }) = doubt else { return };
     let reason = match cause {
@@ -183,7 +183,7 @@ fn log_doubt(ClockStatus { now, expected, doubt }: ClockStatus) {
     );
 }
 
-/// `3 days ahead of`, `5 hours behind`.
+/// Returns a distance in words: `3 days ahead of`, `5 hours behind`.
 fn distance(ahead_ms: i64) -> String {
     let hours = Duration::from_millis(ahead_ms.unsigned_abs()).as_secs() / 3_600;
     let amount = if hours >= 48 { format!("{} days", hours / 24) } else { format!("{hours} hours") };

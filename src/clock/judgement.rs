@@ -1,17 +1,17 @@
 //! The decision whether the wall clock can be trusted: a pure state machine over readings of two clocks.
 //!
-//! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs
-//! that is exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. The duration of a stop is unknown:
-//! the reference is then the newest time that the database has recorded, and a clock that starts [`START_MS`] away from
-//! it is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been steady for
-//! [`STEADY_FOR`]: then it was right, or will not be corrected.
+//! The reference is a wall time that was trusted, and the steady time that has passed since. While the process runs the
+//! reference is exact, and a wall clock that differs from it by more than [`JUMP_MS`] has jumped. The duration of a stop
+//! is unknown: the reference is then the newest time that the database has recorded, and a clock that differs from it by
+//! more than [`START_MS`] at a start is doubted. A doubted clock is trusted again when it comes back to the reference, or
+//! when it has been steady for [`STEADY_FOR`]: then it was right, or will not be corrected.
 
 use std::time::Duration;
 
 use crate::clock::{DAY_MS, Timestamp};
 
-/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about
-/// daylight saving stay below it; data that expires too early because of them expires two hours too early at most.
+/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about daylight
+/// saving stay below it, so data expires at most two hours too early.
 pub const JUMP_MS: i64 = 2 * 3_600_000;
 /// The difference from the newest known time, in milliseconds, beyond which the clock of a start is doubted.
 pub const START_MS: i64 = DAY_MS;
@@ -28,13 +28,14 @@ pub struct ClockReading {
 }
 
 impl ClockReading {
-    /// The wall time at `steady`, if the wall clock continues from this reading undisturbed.
+    /// Returns the wall time at `steady`, if the wall clock continues from this reading without being set.
     fn wall_at(self, steady: Duration) -> Timestamp {
         let passed = steady.saturating_sub(self.steady);
         self.wall.plus_ms(i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Milliseconds by which `now` is ahead of the line through this reading; negative when it is behind.
+    /// Returns the milliseconds by which `now` is ahead of a clock that continued from this reading; negative when it is
+    /// behind.
     fn ahead_ms(self, now: Self) -> i64 {
         now.wall.ms_since(self.wall_at(now.steady))
     }
@@ -74,13 +75,13 @@ pub struct ClockDoubt {
 pub enum JudgementChange {
     /// The clock is doubted from now on.
     Doubted,
-    /// It is trusted again, because it has come back to the reference.
+    /// The clock is trusted again, because it has come back to the reference.
     Returned,
-    /// It is trusted again, because it has been steady for [`STEADY_FOR`].
+    /// The clock is trusted again, because it has been steady for [`STEADY_FOR`].
     Steady,
 }
 
-/// The part of a judgement that the database keeps.
+/// The part of a judgement that is stored in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockMark {
     /// The newest time that was trusted.
@@ -89,20 +90,20 @@ pub struct ClockMark {
     pub doubted: Option<DoubtedMark>,
 }
 
-/// The part of a doubt that the database keeps, so that a machine that is switched off every night also completes its
-/// day of steady time.
+/// The part of a doubt that is stored in the database, so that a machine that is switched off every night also completes
+/// its day of steady time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoubtedMark {
     /// The time that the clock showed.
     pub at: Timestamp,
-    /// The steady time until then.
+    /// The steady time without a further jump, until `at`.
     pub steady: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct OngoingDoubt {
     cause: DoubtCause,
-    /// The first reading of the present steady stretch.
+    /// The first reading of the current stretch without a jump.
     since: ClockReading,
     /// The steady time of earlier runs of the process.
     before: Duration,
@@ -126,7 +127,7 @@ pub struct ClockJudgement {
 }
 
 impl ClockJudgement {
-    /// Judges the clock of a start by the mark in the database; without one it is believed.
+    /// Judges the clock of a start by the mark in the database; without a mark the clock is trusted.
     #[must_use]
     pub fn start(now: ClockReading, mark: Option<&ClockMark>) -> Self {
         let newest = mark.map_or(now.wall, |mark| mark.newest);
@@ -144,7 +145,7 @@ impl ClockJudgement {
         }
     }
 
-    /// Takes in a reading, and returns the change that it causes.
+    /// Processes a reading, and returns the change that it causes.
     pub fn take_reading(&mut self, now: ClockReading) -> Option<JudgementChange> {
         let ahead_ms = self.reference.ahead_ms(now).abs();
         let Some(doubted) = &mut self.doubted else {
@@ -153,7 +154,8 @@ impl ClockJudgement {
                 self.doubted = Some(OngoingDoubt::begin(DoubtCause::Jump, now));
                 return Some(JudgementChange::Doubted);
             }
-            // Both clocks drift apart slowly; jumps that add up within a day are not drift.
+            // Both clocks drift apart slowly, so the reference is renewed only once a day: jumps that add up within a day
+            // are not drift.
             if now.steady.saturating_sub(self.reference.steady) >= STEADY_FOR {
                 self.reference = now;
             }
@@ -176,7 +178,7 @@ impl ClockJudgement {
         change
     }
 
-    /// The doubt at `now`; `None` while the clock is trusted.
+    /// Returns the doubt at `now`; `None` while the clock is trusted.
     #[must_use]
     pub fn doubt(&self, now: ClockReading) -> Option<ClockDoubt> {
         let doubted = self.doubted.as_ref()?;
@@ -184,13 +186,14 @@ impl ClockJudgement {
         Some(ClockDoubt { cause: doubted.cause, ahead_ms: self.reference.ahead_ms(now), trusted_in })
     }
 
-    /// The time that a trusted clock would show at `now`. After a stop it is too early by the duration of the stop.
+    /// Returns the time that a trusted clock would show at `now`. After a stop it is too early by the duration of the
+    /// stop.
     #[must_use]
     pub fn expected(&self, now: ClockReading) -> Timestamp {
         self.reference.wall_at(now.steady)
     }
 
-    /// Returns the mark that the database is to keep.
+    /// Returns the mark to store in the database.
     #[must_use]
     pub fn mark(&self, now: ClockReading) -> ClockMark {
         match &self.doubted {

@@ -30,7 +30,7 @@ impl ByteSize {
     }
 }
 
-/// Error: the text is no amount of bytes, or one below 64 MiB.
+/// Error: the text is not an amount of bytes, or the amount is below 64 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an amount of bytes from 64MiB")]
 pub struct InvalidByteSize;

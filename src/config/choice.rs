@@ -8,13 +8,13 @@ use strum::{Display, EnumString};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum EgressChoice {
-    /// Loopback and private addresses too: for monitoring machines of one's own.
+    /// Public, loopback and private addresses, for monitoring one's own machines.
     PrivateAllowed,
     /// Only public addresses.
     PublicOnly,
 }
 
-/// Log format.
+/// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]

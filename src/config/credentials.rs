@@ -5,8 +5,8 @@ use url::Url;
 /// Replacement for a text that is not shown.
 pub const HIDDEN: &str = "…";
 
-/// Removes user info and query parameters from a text, which may hold URLs separated by commas. A text that may hold a
-/// password in another form is hidden as a whole.
+/// Removes user info and query parameters from a text, which may contain URLs separated by commas. A text that may contain
+/// a password in another form is hidden as a whole.
 #[must_use]
 pub fn without_credentials(text: &str) -> String {
     if text.starts_with("sqlite:") {
@@ -17,13 +17,13 @@ pub fn without_credentials(text: &str) -> String {
     parts.map_or_else(|| HIDDEN.to_owned(), |parts| parts.join(","))
 }
 
-/// The reason given by a driver, or a fixed text if it repeats a URL.
+/// Returns the reason given by a driver, or a fixed text if the reason repeats a URL.
 #[must_use]
 pub fn without_urls(reason: &str) -> &str {
     if reason.contains("://") { "its URL cannot be used" } else { reason }
 }
 
-/// One part without its credentials; `None` if it may still hold a password.
+/// Returns one part without its credentials; `None` if it may still contain a password.
 fn part_without_credentials(part: &str) -> Option<String> {
     if !part.contains("://") {
         // u:password@host, or password=…

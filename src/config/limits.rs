@@ -1,5 +1,5 @@
 //! Limits that hardly any operator needs to change, each with its unit and its default. The code that applies a limit
-//! says what happens beyond it. Limits that a file can set have a rule.
+//! documents what happens beyond it. Limits that can be set in a file have a rule.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::rule;
 
-/// Limits by layer that no file sets.
+/// Limits, by layer, that cannot be set in a file.
 #[derive(Clone, Debug, Default)]
 pub struct InternalLimits {
     /// Limits of the engine's actors.
@@ -24,26 +24,25 @@ pub struct InternalLimits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [database]")]
 pub struct StoreLimits {
-    /// Reading connections per SQLite database.
+    /// Number of reading connections per SQLite database.
     #[serde(skip)]
     pub sqlite_readers: u32,
-    /// Connections per PostgreSQL database, and as many more for work that is long by design while there is some.
+    /// Connections per PostgreSQL database. While there is work that takes long by design, as many more are opened for it.
     #[serde(skip)]
     pub postgres_connections: u32,
-    /// The time that a statement may wait for a connection, and on SQLite for its turn to write, in seconds.
+    /// The time that a statement may wait for a connection, and on SQLite for the writer, in seconds.
     #[serde(deserialize_with = "rule::amount")]
     pub acquire_timeout_seconds: u64,
-    /// The time that a statement may wait for a lock of PostgreSQL, in seconds; then PostgreSQL ends it, and nothing of its
-    /// transaction has happened.
+    /// The time that a statement may wait for a lock of PostgreSQL, in seconds; then PostgreSQL cancels it, and its
+    /// transaction is rolled back.
     #[serde(deserialize_with = "rule::amount")]
     pub lock_timeout_seconds: u64,
-    /// The time that a statement on PostgreSQL may take, its waiting included, in seconds; that of compaction and migrations
-    /// is not limited.
+    /// The time that a statement on PostgreSQL may take, including waits, in seconds; statements of compaction and
+    /// migrations are not limited.
     #[serde(deserialize_with = "rule::amount")]
     pub statement_timeout_seconds: u64,
-    /// The time that a transaction may stay open on PostgreSQL without a further statement, in seconds: a process that
-    /// was stopped delays other requests no longer than that. The compaction lock, which is such a transaction, is not
-    /// limited.
+    /// The time that a transaction may stay open on PostgreSQL without a further statement, in seconds. It limits for how
+    /// long a process that was stopped delays others. The compaction lock, which is such a transaction, is not limited.
     #[serde(skip)]
     pub forgotten_transaction_seconds: u64,
 }
@@ -66,11 +65,11 @@ impl Default for StoreLimits {
 pub struct EngineLimits {
     /// Threads that services are spread over; 0 = one per core.
     pub shards: usize,
-    /// Checks under way at once per location and shard.
+    /// Checks that run at the same time, per location and shard.
     pub checks_in_flight: usize,
     /// Checks that wait for a slot, per location and shard; further ones are shed.
     pub checks_waiting: usize,
-    /// Checks under way at once towards one host, per location and shard.
+    /// Checks that run at the same time towards one host, per location and shard.
     pub checks_per_host: usize,
     /// Messages in a mailbox before `try_send` is refused.
     pub mailbox: usize,
@@ -89,7 +88,7 @@ pub struct EngineLimits {
     pub batch_results: usize,
     /// Longest time that a result waits in an aggregator, in milliseconds.
     pub batch_ms: u64,
-    /// Hand failed results over at once: a remote node waits for them.
+    /// True if failed results are handed over at once, because a remote node waits for them.
     pub failures_at_once: bool,
 }
 
@@ -117,15 +116,16 @@ impl Default for EngineLimits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [record]")]
 pub struct RecordLimits {
-    /// Results that wait in memory for the database; then all of them go to the spool. One takes about 100 bytes, and its
-    /// text of at most 500 characters when it failed: 20 MB in all, 120 MB if every one failed at length.
+    /// Maximum number of results that wait in memory for the database; beyond it all of them go to the spool. A result
+    /// takes about 100 bytes, and a failed one its text of at most 500 characters as well: 20 MB in all, 120 MB if all
+    /// have failed with long texts.
     #[serde(deserialize_with = "rule::amount")]
     pub waiting_results: usize,
-    /// Results wait on the disk, not in memory, as soon as they cannot be stored: a location in another place may be cut off
-    /// for long, and then be killed.
+    /// True if results wait on the disk, not in memory, as soon as they cannot be stored, because a remote location may be
+    /// cut off for long and then be killed.
     #[serde(skip)]
     pub spools_while_failing: bool,
-    /// Bytes of the spool; then results are shed, and said so. A result takes about 45 bytes.
+    /// Maximum bytes of the spool; beyond it results are dropped and counted. A result takes about 45 bytes.
     #[serde(deserialize_with = "rule::amount")]
     pub spool_max_bytes: u64,
     /// Rows written in one transaction.
@@ -134,7 +134,8 @@ pub struct RecordLimits {
     /// The wait after a failed write, in milliseconds.
     #[serde(skip)]
     pub retry_ms: u64,
-    /// The time that the database has when the process stops, in milliseconds; what is left then goes to the spool.
+    /// The time for storing results in the database when the process stops, in milliseconds; the results that remain go to
+    /// the spool.
     #[serde(skip)]
     pub stop_ms: u64,
     /// The interval at which finished hours are searched for and deleted services are erased, in milliseconds.
@@ -160,16 +161,18 @@ impl Default for RecordLimits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [events]")]
 pub struct EventLimits {
-    /// Streams of one organisation at a time, at this process; one more is refused with 429.
+    /// Maximum number of streams of one organisation in this process; a further one is refused with 429.
     #[serde(deserialize_with = "rule::amount")]
     pub listeners_per_organisation: usize,
-    /// Streams at a time, at this process; one more is refused with 503.
+    /// Maximum number of streams in this process; a further one is refused with 503.
     #[serde(deserialize_with = "rule::amount")]
     pub listeners: usize,
-    /// Different filters, sights and languages among the streams of one organisation; one more is refused with 429.
+    /// Different combinations of filter, visibility and language among the streams of one organisation; a further one is
+    /// refused with 429.
     #[serde(deserialize_with = "rule::amount")]
     pub audiences_per_organisation: usize,
-    /// Rounds of events, ten a second at most, that wait for a client; one that is further behind is cut off.
+    /// Maximum number of event rounds (ten a second at most) that wait for a client; a client that is further behind is
+    /// disconnected.
     #[serde(skip)]
     pub rounds_waiting: usize,
     /// Clients that may receive missed events at the same time.
@@ -196,17 +199,18 @@ pub struct CompactionLimits {
     /// The interval between two polls for work, in milliseconds.
     #[serde(deserialize_with = "rule::amount")]
     pub pass_ms: u64,
-    /// Fresh results of one bucket (1/1,024 of all services) before they are sealed without waiting for the end of
-    /// their hour.
+    /// Number of unsealed results of one bucket (1/1,024 of all services) at which they are sealed before the end of their
+    /// hour.
     #[serde(deserialize_with = "rule::amount")]
     pub rows_per_bucket: u64,
-    /// The minimum age of a result when it is sealed, in milliseconds: the slowest check has ended and was recorded.
+    /// The minimum age of a result when it is sealed, in milliseconds; by then the slowest check has been recorded.
     #[serde(deserialize_with = "rule::amount")]
     pub result_settle_ms: u64,
-    /// Results sealed with one commit, about.
+    /// Approximate number of results sealed with one commit.
     #[serde(skip)]
     pub rows_per_seal: u64,
-    /// Bytes of the whole history; beyond, the oldest segments go before their time. `None`: retention alone decides.
+    /// Maximum bytes of the whole history; beyond it the oldest segments are deleted before their retention ends. `None` =
+    /// retention alone decides.
     #[serde(skip)]
     pub max_history_bytes: Option<u64>,
 }
@@ -230,7 +234,7 @@ pub struct HttpLimits {
     pub workers: usize,
     /// Connections per thread.
     pub connections: usize,
-    /// Largest JSON body.
+    /// Maximum size of a JSON body, in bytes.
     pub body_bytes: usize,
     /// The time that a client may take to send the request head, in seconds.
     pub head_timeout_seconds: u64,
@@ -270,27 +274,30 @@ pub struct BusLimits {
     pub connect_timeout_ms: u64,
     /// Timeout of a reply or an acknowledgement, in milliseconds.
     pub request_timeout_ms: u64,
-    /// Interval of pings to the server, in milliseconds; after two without an answer the client reconnects.
+    /// Interval of pings to the server, in milliseconds; after two unanswered pings the client reconnects.
     pub ping_interval_ms: u64,
     /// Messages queued for sending; beyond it the sender waits.
     pub waiting_commands: usize,
     /// Messages queued in a subscription; beyond it the newest are dropped and counted.
     pub waiting_messages: usize,
-    /// Results in transit, in bytes; beyond it locations are refused and spool.
+    /// Maximum size of all results in transit, in bytes; beyond it batches of locations are refused and stay in their
+    /// spool.
     pub results_bytes: i64,
-    /// Batches of results in transit per location and partition; beyond it that location is refused and spools.
+    /// Batches of results in transit per location and partition; beyond it batches of this location are refused and stay
+    /// in its spool.
     pub results_per_subject: i64,
-    /// All definitions, in bytes.
+    /// Maximum size of all definitions, in bytes.
     pub definitions_bytes: i64,
-    /// One definition, in bytes; settings of the largest size fit when they are sealed and written as base64.
+    /// Maximum size of one definition, in bytes; settings of the largest size fit when they are sealed and written as
+    /// base64.
     pub definition_bytes: i32,
-    /// All reports of locations, in bytes.
+    /// Maximum size of all reports of locations, in bytes.
     pub presence_bytes: i64,
-    /// One report of a location, in bytes.
+    /// Maximum size of one report of a location, in bytes.
     pub presence_value_bytes: i32,
-    /// All leases, in bytes.
+    /// Maximum size of all leases, in bytes.
     pub leases_bytes: i64,
-    /// One lease, in bytes.
+    /// Maximum size of one lease, in bytes.
     pub lease_value_bytes: i32,
 }
 

@@ -23,7 +23,7 @@ enum ListenHost {
 }
 
 impl ListenAddress {
-    /// The address itself; of both families that of IPv4.
+    /// Returns the address; the IPv4 address if both families are meant.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         let ip = match self.host {
@@ -34,7 +34,8 @@ impl ListenAddress {
         SocketAddr::new(ip, self.port)
     }
 
-    /// The address of IPv6 that is listened on as well, if this machine has IPv6.
+    /// Returns the IPv6 address of `localhost` or `*`, which is listened on as well if this machine has IPv6; `None` for a
+    /// single address.
     #[must_use]
     pub const fn second_address(&self) -> Option<SocketAddr> {
         let ip = match self.host {
@@ -45,25 +46,25 @@ impl ListenAddress {
         Some(SocketAddr::new(IpAddr::V6(ip), self.port))
     }
 
-    /// Its port.
+    /// Returns the port to listen on.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The same with another port: the one that the system has given for 0.
+    /// Returns the same host with another port, such as the port that the system assigned for 0.
     #[must_use]
     pub const fn with_port(self, port: u16) -> Self {
         Self { port, ..self }
     }
 
-    /// Returns true if it means every address of this machine, of one family or of both.
+    /// Returns true if the address means every address of this machine, of one family or of both.
     #[must_use]
     pub const fn is_everywhere(&self) -> bool {
         self.address().ip().is_unspecified()
     }
 
-    /// The address at which a process of this machine reaches it.
+    /// Returns the address at which a process on this machine reaches the listener.
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
         let mut address = self.address();
@@ -120,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: what is written, the addresses, and the one at which this machine reaches it.
+    /// Columns: the text, its addresses, and the address at which this machine reaches the listener.
     #[rstest]
     #[case("127.0.0.1:80", "127.0.0.1:80", None, "127.0.0.1:80")]
     #[case("[::1]:80", "[::1]:80", None, "[::1]:80")]

@@ -13,7 +13,7 @@ pub struct IpNetwork {
 }
 
 impl IpNetwork {
-    /// Returns true if the network holds `address`.
+    /// Returns true if the network contains `address`.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let bits = |address: IpAddr| match address {

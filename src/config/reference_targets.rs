@@ -12,10 +12,10 @@ const NONE: &str = "none";
 /// The reference targets of a location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ReferenceTargets {
-    /// Not set: the more general setting applies, and in the end the name servers and gateways of the system.
+    /// Not set: the more general setting applies, and finally the name servers and gateways of the system.
     #[default]
     Unset,
-    /// None: the location never counts as impaired.
+    /// No reference targets: the location never counts as impaired.
     None,
     /// A list of at least one target.
     These(Vec<ReferenceTarget>),
@@ -26,7 +26,7 @@ pub enum ReferenceTargets {
 pub struct ReferenceTarget {
     /// A host name in lower case or an IP address.
     pub host: String,
-    /// The port to connect to.
+    /// The port to connect to; `None` = the host is pinged.
     pub port: Option<u16>,
 }
 
@@ -69,7 +69,7 @@ impl FromStr for ReferenceTarget {
     }
 }
 
-/// Returns true for an IPv4 address or a host name in lower case. A name must not end in a number; `none` is no name.
+/// Returns true for an IPv4 address or a host name in lower case. A name must not end in a number, and must not be `none`.
 fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -1,8 +1,8 @@
 //! Rules for the values of settings: one function per rule, with the message that says what is allowed.
 //!
-//! A setting may come from a file, a variable or a flag, so each rule takes the text form of whatever was written
-//! there: `120` and `"120"` are the same, and a list may be an array or be separated by commas. The error of a rule
-//! says what is allowed; `sources` adds the source, the key and the value.
+//! A setting may come from a file, a variable or a flag, so each rule takes the value as text: `120` and `"120"` are the
+//! same, and a list may be an array or be separated by commas. The error of a rule describes the allowed values; `sources`
+//! adds the source, the key and the value.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -22,11 +22,11 @@ use crate::config::time_span::TimeSpan;
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
 const PING_INTERVAL: std::ops::RangeInclusive<u32> = 1..=86_400;
-/// Seconds that trouble of this installation must last before a notice is sent.
+/// Seconds for which a problem of this installation must last before a notice is sent.
 const NOTICE_AFTER: std::ops::RangeInclusive<u32> = 1..=3_600;
 const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;
 
-/// The text form of a value of a TOML file.
+/// Returns the text form of a value of a TOML file.
 pub(super) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -80,7 +80,7 @@ pub(super) fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
     optional(from, "a URL that begins with sqlite: or postgres:", known)
 }
 
-/// `nats://` is refused: connections must be encrypted.
+/// Addresses of NATS servers. `nats://` is refused, because connections must be encrypted.
 pub(super) fn nats_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let is_server = |text: &str| {
         url::Url::parse(text.trim())
@@ -140,7 +140,7 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNetwo
     list(from, "addresses or networks such as 10.0.0.0/8, separated by commas")
 }
 
-/// A URL that is kept secret: its path may hold a token.
+/// A URL that is kept secret, because its path may contain a token.
 pub(super) fn secret_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
     let allowed = "an absolute http or https URL without a user name (the value is not shown)";
     let url = |text: &str| is_http_url(text).then(|| SecretString::from(text));

@@ -53,7 +53,7 @@ fn layered(file: &str, shown: &str, given: Vec<SettingOverride>) -> Result<Confi
     Ok(config)
 }
 
-/// The table of the file merged with variables and flags, and the source of each of those.
+/// The table of the file merged with variables and flags, with the source of each variable and flag.
 struct ConfigLayers<'a> {
     file: &'a str,
     table: Table,
@@ -61,7 +61,7 @@ struct ConfigLayers<'a> {
 }
 
 impl ConfigLayers<'_> {
-    /// Sets one value. The file alone has been deserialized before, so an entry with the name of a table is a table.
+    /// Sets one value. The file alone was deserialized before, so an entry with the name of a table is a table.
     fn apply_override(&mut self, given: SettingOverride) {
         let (parents, name) = given.key.rsplit_once('.').unwrap_or(("", &given.key));
         let mut table = &mut self.table;
@@ -95,7 +95,7 @@ impl ConfigLayers<'_> {
         } else {
             without_credentials(&value.as_ref().map(as_text).unwrap_or_default())
         };
-        // A wrong type gives: invalid type: integer `5`, expected a table such as [probe]
+        // Example of the message for a wrong type: invalid type: integer `5`, expected a table such as [probe]
         let allowed = error.message().rsplit(", expected ").next().unwrap_or_default();
         ConfigError(format!("{source}: {key} = \"{shown}\" is not allowed; it must be {allowed}"))
     }
@@ -116,7 +116,7 @@ const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
 /// The keys of [`LocationConfig`].
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 
-/// The error for a file that is not valid TOML, with an excerpt that points at the place, as compilers do.
+/// Returns the error for a file that is not valid TOML, with an excerpt that marks the position.
 fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> ConfigError {
     let before = error.span().and_then(|span| file.get(..span.start)).unwrap_or_default();
     let (line, column) =
@@ -130,7 +130,7 @@ fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> ConfigError {
     ConfigError(format!("{shown}: line {line}, column {column}: {message}{drawn}"))
 }
 
-/// A line of a file without its value, which may be a secret. `None` for a line that may continue a value.
+/// Returns a line of a file without its value, which may be a secret. `None` for a line that may continue a value.
 fn line_without_value(line: &str) -> Option<String> {
     let is_plain = |text: &str| {
         text.chars()
@@ -143,7 +143,8 @@ fn line_without_value(line: &str) -> Option<String> {
     }
 }
 
-/// Returns true for a secret, and for the table of one: the secret may have been written in its place.
+/// Returns true for the key of a secret, and for the table that contains it, because the secret may have been written in
+/// place of the table.
 fn holds_secret(key: &str) -> bool {
     SECRETS
         .iter()

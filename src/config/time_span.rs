@@ -30,7 +30,7 @@ impl TimeSpan {
     }
 }
 
-/// Error: the text is no time span, or one that is out of range.
+/// Error: the text is not a time span, or the span is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a span of time from 1m to 366d")]
 pub struct InvalidTimeSpan;

@@ -16,7 +16,7 @@ use crate::probe::{inspect, run};
 
 /// Timeout of each check, in seconds.
 const CHECK_SECONDS: u8 = 5;
-/// A certificate with fewer days left than this is a warning.
+/// Number of days before its expiry from which a certificate is a warning.
 const CERTIFICATE_DAYS: f64 = 14.0;
 /// Label below the host of the status pages that only a wildcard record resolves.
 const PAGE_LABEL: &str = "watchkeeper-doctor";

@@ -106,7 +106,8 @@ async fn examine_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
     Ok(DoctorFinding::fine(check, "sound, and of this version"))
 }
 
-/// A file that this user may not write: a problem if it is this user's own, or else perhaps the server's, run as another.
+/// Returns the finding about a file that this user may not write: a problem if this user owns the file; otherwise unknown,
+/// because the server may run as its owner.
 fn read_only(check: &'static str, file: &Path) -> DoctorFinding {
     let observation = format!("this user may not write {}", file.display());
     match fs::metadata(file) {
@@ -119,7 +120,7 @@ fn read_only(check: &'static str, file: &Path) -> DoctorFinding {
     }
 }
 
-/// Checks that egress has been decided where several organisations share the installation: no server starts before.
+/// Checks that egress is set if several organisations share the installation; otherwise no server starts.
 pub(super) async fn check_egress(config: Arc<Config>) -> Vec<DoctorFinding> {
     let (Ok(main), None) = (database_files::main_file(&config), config.egress) else { return Vec::new() };
     let counted = async { DatabaseFile::open_to_read(&main).await?.count_organisations().await };

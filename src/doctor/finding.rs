@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum FindingVerdict {
     /// Nothing is wrong.
     Fine,
-    /// It works, but may fail later.
+    /// The checked part works, but may fail later.
     Warning,
     /// The check could not be made.
     Unknown,
@@ -44,13 +44,13 @@ pub struct DoctorFinding {
 }
 
 impl DoctorFinding {
-    /// A finding with [`FindingVerdict::Fine`].
+    /// Creates a finding with [`FindingVerdict::Fine`].
     #[must_use]
     pub fn fine(check: &'static str, observation: impl Into<String>) -> Self {
         Self { check, verdict: FindingVerdict::Fine, observation: observation.into(), advice: None }
     }
 
-    /// A finding with [`FindingVerdict::Warning`].
+    /// Creates a finding with [`FindingVerdict::Warning`].
     #[must_use]
     pub fn warning(check: &'static str, observation: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl DoctorFinding {
         }
     }
 
-    /// A finding with [`FindingVerdict::Unknown`].
+    /// Creates a finding with [`FindingVerdict::Unknown`].
     #[must_use]
     pub fn unknown(check: &'static str, observation: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl DoctorFinding {
         }
     }
 
-    /// A finding with [`FindingVerdict::Problem`].
+    /// Creates a finding with [`FindingVerdict::Problem`].
     #[must_use]
     pub fn problem(check: &'static str, observation: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl DoctorFinding {
     }
 }
 
-/// A number with the name of what is counted: "1 hour", "2 hours".
+/// Returns a number with the name of what is counted: "1 hour", "2 hours".
 #[must_use]
 pub fn counted(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }

@@ -15,9 +15,9 @@ use crate::config::Config;
 use crate::doctor::OTHER_USER;
 use crate::doctor::finding::{DoctorFinding, counted};
 
-/// Less free space than this, in bytes, is a warning: results that wait for an unavailable history may take as much.
+/// Free space in bytes below which there is a warning: results that wait for an unavailable history may take as much.
 const ROOM_BYTES: u64 = 1_024 * 1_024 * 1_024;
-/// A backup is old at this multiple of the backup interval.
+/// Multiple of the backup interval from which on a backup is too old.
 const OLD: u32 = 2;
 /// Magic numbers of network file systems, on which the shared memory of SQLite's log does not work.
 const OVER_NETWORK: [(i64, &str); 4] =
@@ -125,7 +125,7 @@ fn judged_file_system(kind: FsType) -> DoctorFinding {
     }
 }
 
-/// Checks the newest of the automatic backups.
+/// Checks the newest scheduled backup.
 pub(super) fn find_backups(config: &Config) -> Vec<DoctorFinding> {
     let check = "backups";
     let Some(folder) = &config.backup.folder else {

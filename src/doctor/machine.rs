@@ -81,7 +81,7 @@ async fn answers(server: SocketAddr) -> bool {
     matches!(timeout(ANSWER_WITHIN, asking).await, Ok(Ok(true)))
 }
 
-/// Compares the limit of descriptors with the number of services.
+/// Compares the limit of file descriptors with the number of services.
 pub(super) async fn descriptors(config: Arc<Config>) -> Vec<DoctorFinding> {
     let check = "descriptors";
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {

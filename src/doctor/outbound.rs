@@ -1,5 +1,5 @@
-//! What this machine reaches by the way out of messages: the clock of the API as others see it, and the mail servers of channels.
-//! No mail is sent and nobody logs in.
+//! Checks over the HTTP client for messages: the clock of this machine against that of the public address of the API, and
+//! the mail servers of channels. No mail is sent, and no login is attempted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,14 +19,15 @@ use crate::doctor::finding::DoctorFinding;
 use crate::egress::outbound::{ExchangeFailure, OutboundClient, OutboundRequest, OutboundUrl};
 use crate::store::file_copy::DatabaseFile;
 
-/// The wait for an answer.
+/// Time limit of an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// Clocks may differ by so much, in milliseconds; a date of HTTP has whole seconds.
+/// Tolerated difference of clocks in milliseconds; a `Date` header has whole seconds.
 const APART_MS: i64 = 3_000;
-/// Most mail servers that are asked.
+/// Maximum number of mail servers that are checked.
 const MAIL_SERVERS: usize = 10;
 
-/// Compares the clock with that of `public_api_url`, which a proxy on another machine may answer; nothing where none is set.
+/// Compares the clock of this machine with that of `public_api_url`, which may be the clock of a proxy on another machine;
+/// no findings if no address is set.
 pub(super) async fn check_clock(config: Arc<Config>) -> Vec<DoctorFinding> {
     let address = format!("{}/healthz", config.base_url());
     let (Some(_), Ok(url)) = (&config.public_api_url, OutboundUrl::parse(&address)) else {
@@ -58,7 +59,7 @@ fn judge_clock(base: &str, there: Timestamp, here: Timestamp) -> DoctorFinding {
     )
 }
 
-/// A mail server as channels name it.
+/// A mail server, from the settings of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct MailServer {
     host: String,
@@ -67,7 +68,7 @@ struct MailServer {
 }
 
 impl MailServer {
-    /// That of the stored settings of a channel.
+    /// Returns the mail server in the stored settings of a channel; `None` if they name none.
     fn read(settings: &str) -> Option<Self> {
         let settings: Value = serde_json::from_str(settings).ok()?;
         let port = settings["port"].as_u64().unwrap_or(587);
@@ -78,7 +79,7 @@ impl MailServer {
         })
     }
 
-    /// Connects and hears the greeting.
+    /// Connects and returns the greeting, or the reason why there is none.
     async fn greet(&self, outbound: &OutboundClient) -> Result<String, String> {
         let answer = timeout(ANSWER_WITHIN, self.first_line(outbound)).await;
         answer.map_err(|_| format!("no greeting within {} s", ANSWER_WITHIN.as_secs()))?
@@ -95,7 +96,7 @@ impl MailServer {
     }
 }
 
-/// The first 512 bytes of a line, the most that RFC 5321 (4.5.3.1.5) allows.
+/// Reads one line, at most 512 bytes, which RFC 5321 (4.5.3.1.5) allows.
 async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
     let mut line = Vec::new();
     let mut stream = stream.take(512);
@@ -104,7 +105,7 @@ async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&line).trim().to_owned())
 }
 
-/// Asks the mail servers of the channels that are on; nothing where there are none.
+/// Checks the mail servers of the channels that are switched on; no findings if there are none.
 pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding> {
     let Ok(main) = database_files::main_file(&config) else {
         let observation = "channels are stored in PostgreSQL; their mail servers are not checked";
@@ -115,7 +116,7 @@ pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<DoctorFinding
         )];
     };
     let stored = async { DatabaseFile::open_to_read(&main).await?.mail_settings().await };
-    // What is wrong with the database is said by another check.
+    // The check of the main database reports the reason.
     let Ok(stored) = stored.await else { return Vec::new() };
     let servers: BTreeSet<MailServer> = stored.iter().filter_map(|text| MailServer::read(text)).collect();
     let outbound = match app::outbound(&config, &Clock::System) {

@@ -19,9 +19,9 @@ use crate::readiness::NODE_HEADER;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 const ANSWER_WITHIN: Duration = Duration::from_secs(6);
-/// Port of NATS where an address has none.
+/// Port of a NATS server if its address has none.
 const NATS_PORT: u16 = 4_222;
-/// Longest part of an answer that is read, in bytes.
+/// Maximum number of bytes of an answer that are read.
 const ANSWER_BYTES: u64 = 64 * 1_024;
 
 /// Requests `/readyz`; if nothing answers, checks whether the port is free.
@@ -59,15 +59,15 @@ pub(super) async fn examine(config: Arc<Config>) -> Vec<DoctorFinding> {
 /// The installation to which an answering server belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ServerOwner {
-    /// It runs on the data folder of these settings.
+    /// The server runs on the data folder of these settings.
     This,
-    /// It runs on another one; what to say of both.
+    /// The server runs on another data folder; the text describes both.
     Other(String),
-    /// This user may not see whether a server runs on the data folder.
+    /// This user may not see whether a server runs on the data folder; the text is the reason.
     Unknown(String),
 }
 
-/// Compares the node that an answer names with that of the data folder. A server of an older version names none.
+/// Compares the node that an answer names with the node of the data folder. A server of an older version names none.
 fn owner(config: &Config, answer: &str) -> ServerOwner {
     let folder = config.data_dir.display();
     let is_same_node = || {
@@ -89,7 +89,7 @@ fn owner(config: &Config, answer: &str) -> ServerOwner {
     }
 }
 
-/// The value of a header of an answer.
+/// Returns the value of a header of an answer.
 fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     let head = answer.split_once("\r\n\r\n").map_or(answer, |(head, _)| head);
     let mut lines = head.lines().filter_map(|line| line.split_once(':'));
@@ -101,7 +101,7 @@ fn is_served(config: &Config) -> bool {
     first_start::is_served(&config.data_dir).unwrap_or(false)
 }
 
-/// Answer of a server as text, including its head.
+/// Returns the answer of a server as text, including its head.
 async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
     let address = config.listen.local_address();
     let mut stream =
@@ -113,11 +113,11 @@ async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Findings from an answer of `/readyz`; `owner` is called if it is one of Watchkeeper.
+/// Returns the findings from an answer of `/readyz`; `owner` is called only if the answer is one of Watchkeeper.
 fn judged_answer(answer: &str, owner: impl FnOnce() -> ServerOwner) -> Vec<DoctorFinding> {
     let check = "server";
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    // A body without a length may be chunked: the object is what is between the braces.
+    // A body without a length may be chunked, so the JSON object is taken from between the outermost braces.
     let object = body.find('{').zip(body.rfind('}')).and_then(|(start, end)| body.get(start..=end));
     let observation: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
     let Some(observation) = observation.filter(|observation| observation["status"].is_string()) else {

@@ -21,7 +21,7 @@ const MISSED_MS: i64 = 5_000;
 /// The state of the checks that outages wait for.
 #[derive(Debug, Default)]
 pub(super) struct AwaitedChecks {
-    /// Services whose wait ends early.
+    /// Services whose wait ends early, because the checks are conclusive.
     pub(super) cleared: HashSet<ServiceKey>,
     /// Services whose wait ended while this program was not running, without a requested check.
     pub(super) missed: HashSet<ServiceKey>,
@@ -74,12 +74,12 @@ pub(super) async fn read_awaited_checks(
     Ok(AwaitedChecks { to_ask: RequestedChecks(to_ask.into_values().collect()), ..awaited })
 }
 
-/// A service with its present state.
+/// A service with its current state.
 struct ObservedService {
     address: ServiceAddress,
-    /// True if it can be checked on request.
+    /// True if the service can be checked on request.
     can_check: bool,
-    /// True if it is not checked although it might be: it is paused, not configured, or all its locations are offline.
+    /// True if the service should be checked but is not: it is paused, not configured, or all its locations are offline.
     is_blind: bool,
     snapshot: ServiceSnapshot,
 }
@@ -97,8 +97,8 @@ impl ObservedService {
         self.snapshot.last_check_at.is_some_and(|checked_at| checked_at > since)
     }
 
-    /// Returns true if every location has checked since then, and no other verdict is on its way. A check that began before the
-    /// request may have finished before anything failed.
+    /// Returns true if every location has checked after `since`, and no other verdict is expected. A check that began
+    /// before the request may have finished before anything failed.
     fn is_sure_since(&self, since: Timestamp) -> bool {
         self.snapshot.sure_since.is_some_and(|checked_at| checked_at > since)
     }
@@ -120,8 +120,9 @@ impl WaitingOutage<'_> {
         self.outage.held_until.map(|until| self.now.ms_since(until)).filter(|ms| *ms >= 0)
     }
 
-    /// Returns true if all checks are done: the service fails by itself. If the service itself is up again, or a dependency down,
-    /// that may be on its way to the database. Dependencies that cannot be checked are not waited for.
+    /// Returns true if all checks are done and the service fails by itself. The wait does not end early if the service is
+    /// up again or a dependency is down, because this change may not be in the database yet. Dependencies that cannot be
+    /// checked are not waited for.
     fn is_over_early(&self) -> bool {
         let is_sure = |seen: &ObservedService| seen.is_sure_since(self.asked_at());
         let is_settled = |seen: &&ObservedService| match self.outage.is_unreachable() {
@@ -132,14 +133,14 @@ impl WaitingOutage<'_> {
         self.ended_ms_ago().is_none() && self.asked.iter().all(is_settled)
     }
 
-    /// Returns true if the program was not running at the end of the wait, and so requests may have been lost too.
+    /// Returns true if the program was not running at the end of the wait, so that requests may have been lost as well.
     fn was_missed(&self) -> bool {
         let mut able = self.asked.iter().filter(|seen| seen.can_check).peekable();
         let is_late = self.ended_ms_ago().is_some_and(|ms| ms > MISSED_MS);
         is_late && able.peek().is_some() && able.all(|seen| !seen.has_checked_since(self.asked_at()))
     }
 
-    /// Returns the services whose check is missing, from time to time during the wait.
+    /// Returns the services whose check is missing, every two seconds during the wait.
     fn to_ask_again(&self) -> impl Iterator<Item = ServiceAddress> {
         let waited_ms = self.now.ms_since(self.asked_at());
         let period = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
@@ -164,14 +165,14 @@ mod tests {
         Timestamp::from_ms(seconds * 1_000)
     }
 
-    /// Down since 90 s; the checks that it waits for were requested at 100 s, until 110 s.
+    /// An outage since 90 s; the checks that it waits for were requested at 100 s, and are awaited until 110 s.
     fn outage(is_unreachable: bool) -> Outage {
         let unreachable_since = is_unreachable.then_some(at(90));
         let begun = Outage::begun(1, 5, OutageKind::Down, at(90));
         Outage { unreachable_since, ..begun.mark_recheck_requested(at(100), at(110)) }
     }
 
-    /// Its newest check began at `checked_at`, and its verdict is sure since `sure`.
+    /// A service whose newest check began at `checked_at`, and whose verdict is sure since `sure`.
     fn seen(verdict: Verdict, checked_at: i64, sure: Option<i64>) -> ObservedService {
         let (last_check_at, sure_since) = (Some(at(checked_at)), sure.map(at));
         let snapshot = ServiceSnapshot { verdict, last_check_at, sure_since, ..ServiceSnapshot::default() };

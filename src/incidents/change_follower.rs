@@ -1,4 +1,4 @@
-//! From status changes to outages: the changes are read in order, each once, and update the outage of their service. A
+//! Applies status changes to outages: the changes are read in order, each once, and update the outage of their service. A
 //! service that is up again has recovered from its incidents (contract 4.9).
 
 use std::collections::{BTreeSet, HashMap};
@@ -17,7 +17,8 @@ use crate::store::incidents::recovery::RecoveredService;
 use crate::store::services::outlines;
 use crate::store::{MainError, StoreError, Transaction, organisations, outages, services, windows};
 
-/// Maximum number of changes that arrive while the first ones are read; beyond that a service may wrongly count as down before.
+/// Maximum number of changes that are read after the initial position; with more, a new failure may wrongly count as
+/// older.
 const NEWER_MAX: u64 = 10_000;
 
 /// Processes every new change of these partitions.
@@ -39,7 +40,8 @@ pub(super) async fn follow_changes(
     let horizon = feed.horizon(&databases.history).await?;
     while let Some(next) = feed.next(databases.history.reader()).await? {
         if !apply_changes(incidents, feed, &next).await? {
-            // Another node has read them: nothing was committed, and our partitions are known the next time.
+            // Another node has read these changes. Nothing was committed; the next pass knows which partitions this node
+            // has.
             return Ok(());
         }
     }
@@ -61,7 +63,7 @@ async fn begin(
     let history = databases.history.reader();
     let position = history_feed::newest(history, missing).await?;
     let mut latest = changes::latest_of(history, missing).await?;
-    // Changes since then are processed.
+    // Changes after the position are processed later, so their services are left out here.
     let newer = history_feed::after(history, position, missing, NEWER_MAX).await?;
     latest.retain(|change| newer.iter().all(|newer| newer.change.service != change.service));
     let kind = |status| match status {
@@ -85,8 +87,8 @@ async fn begin(
     Ok(())
 }
 
-/// Locks and returns the organisations of these services: every write of outages or incidents starts with that. Deleted
-/// services are missing.
+/// Locks and returns the organisations of these services; every write of outages or incidents starts with these locks.
+/// Deleted services are missing.
 async fn lock_owners(
     transaction: &Transaction,
     keys: &[ServiceKey],
@@ -96,7 +98,7 @@ async fn lock_owners(
     Ok(services::owners(transaction, keys).await?.into_iter().collect())
 }
 
-/// Processes these changes in one transaction; returns false when another process has.
+/// Processes these changes in one transaction; returns false if another process has done so before.
 async fn apply_changes(
     incidents: &IncidentAutomation,
     feed: &mut ChangeFeed,
@@ -143,7 +145,7 @@ async fn apply_changes(
     });
     let recovered: Vec<RecoveredService> = recovered.collect();
     let in_others = mark_recovered(&transaction, &recovered, now).await?;
-    // People may have added it to incidents that waited for it only.
+    // Users may have added a recovered service to other incidents that waited only for this service.
     outages::evaluate_recovered_beside(&transaction, &in_others, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);

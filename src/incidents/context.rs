@@ -14,9 +14,9 @@ use crate::store::Transaction;
 pub(super) struct IncidentContext<'a> {
     pub(super) transaction: &'a Transaction,
     pub(super) organisation: &'a Organisation,
-    /// Its policies, in their order.
+    /// The policies of the organisation, in their order.
     pub(super) policies: &'a [IncidentPolicy],
-    /// Services that need not wait for a check any longer.
+    /// Services that no longer need to wait for a check.
     pub(super) cleared: &'a HashSet<ServiceKey>,
     /// Services whose wait ended while this program was not running, without a requested check.
     pub(super) missed: &'a HashSet<ServiceKey>,
@@ -26,8 +26,8 @@ pub(super) struct IncidentContext<'a> {
 }
 
 impl IncidentContext<'_> {
-    /// Returns the time before which this outage is not decided, because checks were requested; `None` when they are done or
-    /// their time is over.
+    /// Returns the time before which this outage is not decided, because checks were requested; `None` when the checks are
+    /// done or the time is over.
     pub(super) fn held_until(&self, outage: &Outage) -> Option<Timestamp> {
         let is_cleared = self.cleared.contains(&outage.service);
         outage.held_until.filter(|until| self.now < *until && !is_cleared)

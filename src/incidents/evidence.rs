@@ -1,7 +1,8 @@
 //! The reasons of outages, for incidents that are about to be written.
 //!
-//! They are read before the transaction that writes the incidents, for the first services of a batch, and never prevent an
-//! incident: when the history cannot be read in time, the incident has no reason. `model::outage_evidence` interprets them.
+//! The reasons are read before the transaction that writes the incidents, for the first services of a batch. They never
+//! prevent an incident: if the history cannot be read in time, the incident has no reason. `model::outage_evidence`
+//! interprets them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -29,7 +30,8 @@ use crate::texts::reason::{self, OutageReason};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Number of intervals before the start of an outage from which on results are read: by then every location has checked.
 const INTERVALS_BEFORE: i64 = 3;
-/// Lower and upper limit of that time in milliseconds: results of a bucket's other services are in the same range.
+/// Lower limit of the time before an outage from which on results are read, in milliseconds; the next constant is the
+/// upper limit. With such limits the results of a bucket's other services are in the same range.
 const SHORTEST_BEFORE_MS: i64 = 60_000;
 const LONGEST_BEFORE_MS: i64 = 3_600_000;
 
@@ -69,7 +71,7 @@ pub(super) async fn collect(
     Ok(CollectedEvidence(found.collect()))
 }
 
-/// Returns the newest checks of these services; none when the history cannot be read in time.
+/// Returns the newest checks of these services; empty if the history cannot be read in time.
 async fn checks_of(
     router: &ServiceRouter,
     untold: &[Outage],
@@ -136,7 +138,7 @@ impl CollectedEvidence {
             let has_room = row.evidence.is_some() || room > 0;
             let Some(mut evidence) = new.remove(&row.service).filter(|_| has_room) else { continue };
             if row.evidence.is_none() {
-                // A lesser trouble that the policy wants may have started before this one.
+                // The incident may have been opened for a lesser trouble that started earlier.
                 evidence.since = evidence.since.min(row.added_at.ms());
             }
             if row.evidence.replace(Box::new(evidence)).is_none() {

@@ -1,7 +1,7 @@
 //! The policy of an automatic incident.
 //!
-//! An incident stores the policy that opened it. Once that is deleted, the first policy that matches one of its services now
-//! applies, so that a replacement takes over open incidents.
+//! An incident stores the policy that opened it. When that policy is deleted, the first policy that now matches one of the
+//! incident's services applies, so that a replacement takes over open incidents.
 
 use crate::incidents::context::IncidentContext;
 use crate::model::incident::WholeIncident;
@@ -10,7 +10,7 @@ use crate::model::service::ServiceKey;
 use crate::store::incidents::excerpt;
 use crate::store::{MainError, tags};
 
-/// Returns the policy of this incident; `None` when a person has created it, or no policy matches any more.
+/// Returns the policy of this incident; `None` if a person created the incident, or no policy matches.
 pub(super) async fn policy_of<'a>(
     context: &IncidentContext<'a>,
     incident: &WholeIncident,

@@ -1,7 +1,7 @@
 //! The titles and timeline entries of automatic incidents.
 //!
-//! Only the title names services. Entries are read by everybody with access to the incident, also without access to every
-//! service in it.
+//! Only the title names services, because entries can be read by everybody with access to the incident, even without
+//! access to all of its services.
 
 use std::collections::BTreeSet;
 
@@ -54,14 +54,14 @@ fn title_with_others(
         .translated(organisation)
 }
 
-/// Returns the worst trouble of these services according to their impacts.
+/// Returns the worst kind of outage of these services, according to their impacts.
 #[must_use]
 pub fn worst_impact(services: &[AffectedService]) -> OutageKind {
     let is_down = services.iter().any(|affected| affected.impact == Some(Impact::MajorOutage));
     if is_down { OutageKind::Down } else { OutageKind::Degraded }
 }
 
-/// Returns the trouble that the title names.
+/// Returns the worst kind of outage, which the title names.
 pub(super) fn worst_kind(whole: &WholeIncident, outage_news: &[OutageNews]) -> OutageKind {
     let outage_news = outage_news.iter().map(|outage_news| outage_news.kind).max();
     match worst_impact(&whole.services) {
@@ -93,7 +93,7 @@ pub(super) fn entries(outage_news: &[OutageNews], organisation: &Organisation) -
     texts.into_iter().map(|text| GeneratedText::new(text).translated(organisation)).collect()
 }
 
-/// Returns the entry that everything works again, until that has lasted.
+/// Returns the entry that all services work again, and that the recovery must last before the incident ends.
 pub(super) fn monitoring(organisation: &Organisation) -> TranslatedText {
     GeneratedText::new("monitoring").translated(organisation)
 }

@@ -1,4 +1,4 @@
-//! Outages to report: each one becomes an incident, is added to an open one, or waits.
+//! Decides outages that may have to be reported: each becomes an incident, is added to an open one, or waits.
 //!
 //! Related failures that come close together are one incident: those of services with a common tag or a common parent, as
 //! configured in the policy.
@@ -25,7 +25,7 @@ use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
 use crate::store::{MainError, outages, tags};
 
-/// The result for outages to report.
+/// The result of deciding outages.
 #[derive(Debug, Default)]
 pub(super) struct OutageDecisions {
     /// Number of outages that were written to incidents.
@@ -34,11 +34,12 @@ pub(super) struct OutageDecisions {
     pub(super) asked: RequestedChecks,
     /// Services that have become reachable again.
     pub(super) reachable: Vec<ServiceAddress>,
-    /// Unreachable services, including known ones: an engine that has just started to watch them does not know it.
+    /// Unreachable services, including those that were unreachable before, because an engine that has just started to
+    /// watch them does not know this.
     pub(super) unreachable: Vec<ServiceAddress>,
 }
 
-/// Handles these outages of one organisation.
+/// Decides these outages of one organisation.
 pub(super) async fn decide_outages(
     context: &IncidentContext<'_>,
     mut undecided: Vec<Outage>,
@@ -57,7 +58,7 @@ pub(super) async fn decide_outages(
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
         if is_hidden && !outage.is_unreported() {
-            // Its incident says unstable. Being down now is not its own trouble.
+            // The incident of this service is about instability. That the service is down now is caused by a dependency.
             waiting.push(Outage { evaluate_at: Some(context.now.plus_ms(STILL_SO_MS)), ..outage });
             continue;
         }
@@ -113,15 +114,16 @@ pub(super) async fn decide_outages(
     Ok(result)
 }
 
-/// The outage of a service that fails behind others.
+/// The outage of a service whose dependency is or was down.
 struct DependentOutage {
     outage: Outage,
     service: ServiceOutline,
-    /// True if they are down; otherwise they were.
+    /// True if a dependency is down; false if one was down.
     is_hidden: bool,
 }
 
-/// Handles a service behind others: it is unreachable while they are down, and until its next check after that.
+/// Handles a service with a failing dependency: it is unreachable while the dependency is down, and until its own next
+/// check after that.
 async fn decide_dependent(
     context: &IncidentContext<'_>,
     parents: &ParentServices,
@@ -150,8 +152,8 @@ async fn decide_dependent(
     Ok(request_own_check(context, outage, &service))
 }
 
-/// Handles the outage of a service that has recovered from its incident and is in trouble again without a policy that wants an
-/// incident: it counts as recovered, so that the incident can end. `None` for any other.
+/// Handles the outage of a service that has recovered from its incident and fails again in a way that no policy reports:
+/// it counts as recovered, so that the incident can end. `None` for any other outage.
 fn recover_harmless(
     context: &IncidentContext<'_>,
     outage: &Outage,
@@ -183,7 +185,8 @@ async fn assign_incident(
         Some(index) => index,
         None => drafts.add(PendingIncident::new(context, policy, &service_outage)),
     };
-    // For every possible grouping: the policy may be changed or replaced.
+    // All group keys of the service are stored, not only those of the policy, because the policy may be changed or
+    // replaced.
     drafts.add_outage_at(
         index,
         &service_outage,
@@ -194,15 +197,15 @@ async fn assign_incident(
     Ok(())
 }
 
-/// The data about the services.
+/// The data about the services whose outages are decided.
 #[derive(Default)]
 struct OutageContext {
     services: HashMap<ServiceKey, ServiceOutline>,
-    /// The tags of each that carries any.
+    /// The tags of each service; a service without tags is absent.
     tags: HashMap<ServiceKey, Vec<Tag>>,
-    /// Services under a maintenance in progress, or with a stated status.
+    /// Services under a maintenance in progress, or with a status that a user has set.
     held_back: HashSet<ServiceKey>,
-    /// The dependencies.
+    /// The dependencies of the services.
     parents: ParentServices,
 }
 

@@ -1,8 +1,8 @@
 //! Outages that wait for a user's change: held back by a maintenance or an overridden status, or of a kind for which no
 //! policy wants an incident.
 //!
-//! A change that ends the wait wakes them in the same transaction. This checks once a minute for missed ones, such as a service
-//! with new tags and so another policy; without changes nothing is written.
+//! A change that ends the wait wakes these outages in the same transaction. Once a minute they are checked for changes
+//! without a wake-up, such as new tags of a service that lead to another policy. Nothing is written without a change.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,7 +27,7 @@ const AT_ONCE: u64 = 500;
 /// Time between two checks.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Wakes outages that have nothing to wait for.
+/// Wakes outages that no longer have anything to wait for.
 #[derive(Debug, Default)]
 pub(super) struct OutageWaker {
     last: Option<Instant>,
@@ -59,7 +59,7 @@ impl OutageWaker {
     }
 }
 
-/// Returns those of these outages that can be decided now, by organisation.
+/// Returns the outages that can be decided now, by organisation.
 async fn find_decidable(
     router: &ServiceRouter,
     resting: &[Outage],

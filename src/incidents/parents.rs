@@ -1,9 +1,9 @@
-//! Services that others depend on: while one is down or unstable, failing services that depend on it are unreachable and have
-//! no incident of their own; so are those that depend on these.
+//! Services that others depend on. While a service is down or unstable, failing services that depend on it are unreachable
+//! and have no incident of their own; this continues along chains of dependencies.
 //!
-//! Failures arrive in any order. So a failing service requests an immediate check of its dependencies, and waits for it: its
-//! incident is delayed as long as that may take, and no longer. When they are back the service itself is checked, and is
-//! unreachable until that is done.
+//! Failures arrive in any order, so a failing service requests an immediate check of its dependencies and waits for it:
+//! its incident is delayed for the longest time that such a check takes. When the dependencies are back, the service
+//! itself is checked, and is unreachable until this check is done.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,16 +18,16 @@ use crate::service_router::ServiceRouter;
 use crate::store::services::outlines;
 use crate::store::{MainError, Transaction, dependencies, outages, windows};
 
-/// Milliseconds of one attempt besides its timeout: back-off, and transport.
+/// Milliseconds that an attempt takes in addition to its timeout, for back-off and transport.
 const BESIDE_TIMEOUT_MS: i64 = 2_000;
 /// The longest wait for one check, in milliseconds.
 const PATIENCE_MAX_MS: i64 = 30_000;
-/// Milliseconds between two checks whether a service is still unreachable: people may change its dependencies.
+/// Milliseconds between two checks whether a service is still unreachable, because users may change its dependencies.
 pub(super) const STILL_SO_MS: i64 = 30_000;
 /// Milliseconds between two polls for requested checks.
 pub(super) const RECHECK_POLL_MS: i64 = 300;
 
-/// The dependencies around some services, and which of them make others unreachable.
+/// The dependencies of some services, and the set of services that make their dependents unreachable.
 #[derive(Debug, Default)]
 pub(super) struct ParentServices {
     graph: DependencyGraph,
@@ -35,8 +35,8 @@ pub(super) struct ParentServices {
 }
 
 impl ParentServices {
-    /// Returns the service and its dependencies; nothing if it has none and is none. Failures of services that share one of these
-    /// are related: both depend on the same service, or one on the other.
+    /// Returns the service and its dependencies; empty if it has neither dependencies nor dependents. Failures of two
+    /// services whose lineages overlap are related: both depend on the same service, or one on the other.
     pub(super) fn lineage(&self, service: ServiceKey) -> Vec<ServiceKey> {
         let is_alone = self.graph.parents_of(service).next().is_none()
             && self.graph.children_of(service).next().is_none();
@@ -61,7 +61,8 @@ impl ParentServices {
         self.graph.parents_of(child).any(|parent| self.hiding.contains(&parent))
     }
 
-    /// Marks the unreachable ones of these failing services as making others unreachable in turn, for chains of any length.
+    /// Adds the failing services that are unreachable to the services that make their dependents unreachable, along chains
+    /// of any length.
     pub(super) fn propagate_unreachable(&mut self, failing: &[Outage]) {
         let failing: Vec<ServiceKey> =
             failing.iter().filter(|outage| outage.is_measured).map(|outage| outage.service).collect();
@@ -75,7 +76,7 @@ impl ParentServices {
         }
     }
 
-    /// Requests an immediate check of the service's dependencies, and lets its outage wait for them.
+    /// Requests an immediate check of the service's dependencies, and lets the outage wait for the results.
     pub(super) async fn hold_for_parents(
         &self,
         context: &IncidentContext<'_>,
@@ -87,7 +88,7 @@ impl ParentServices {
     }
 }
 
-/// Services to check at once after the present transaction is committed.
+/// Services to check at once after the current transaction is committed.
 #[derive(Debug, Default)]
 pub(super) struct RequestedChecks(pub(super) Vec<ServiceAddress>);
 
@@ -96,14 +97,14 @@ impl RequestedChecks {
         self.0.extend(some);
     }
 
-    /// Requests the checks, on the nodes that watch them.
+    /// Requests the checks from the nodes that watch the services.
     pub(super) async fn send_requests(self, router: &ServiceRouter) {
         router.request_checks(&self.0).await;
     }
 }
 
-/// Notes the consequences of these services' changes for others, in the same transaction: a service that has just failed waits
-/// for its dependencies, which are checked; services that depend on one of these are reconsidered.
+/// Notes what the changes of these services mean for others, in the same transaction: a service that has just failed waits
+/// for an immediate check of its dependencies; services that depend on a changed one are decided again.
 pub(super) async fn note_changes(
     transaction: &Transaction,
     after: &mut HashMap<ServiceKey, Outage>,
@@ -134,7 +135,7 @@ pub(super) async fn note_changes(
     Ok(asked)
 }
 
-/// Requests an immediate check of the service's dependencies, and lets its outage wait for them.
+/// Requests an immediate check of the service's dependencies, and lets the outage wait for the results.
 async fn ask_parents(
     transaction: &Transaction,
     graph: &DependencyGraph,
@@ -156,7 +157,8 @@ const fn waits_for_others(outage: &Outage) -> bool {
         && outage.unreachable_since.is_none()
 }
 
-/// Returns the longest time of a check of one of these services, with all attempts and those that confirm a recovery.
+/// Returns the longest time that a check of one of these services takes, with all attempts and the checks that confirm a
+/// recovery.
 fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
     let takes = |service: &ServiceOutline| {
         let settings = service.settings.as_ref()?;
@@ -166,7 +168,8 @@ fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
     asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
 }
 
-/// Marks an outage as unreachable because of another one: the service's time is excluded from the start of its outage.
+/// Marks an outage as unreachable because of another service: from the start of the outage, the time does not count for
+/// the service.
 pub(super) async fn begin_unreachable(
     context: &IncidentContext<'_>,
     outage: Outage,
@@ -175,8 +178,8 @@ pub(super) async fn begin_unreachable(
     Ok(outage.unreachable(context.now.plus_ms(STILL_SO_MS)))
 }
 
-/// Handles the recovery of its dependencies: requests a check of the service itself, whose time is excluded until then;
-/// earlier results say nothing about it.
+/// Handles the recovery of the dependencies: requests a check of the service itself, because earlier results say nothing
+/// about it. Its time is excluded until then.
 pub(super) fn request_own_check(
     context: &IncidentContext<'_>,
     outage: Outage,
@@ -187,7 +190,7 @@ pub(super) fn request_own_check(
     Outage { evaluate_at, ..outage.mark_recheck_requested(context.now, held_until) }
 }
 
-/// Handles a failure after the requested check: the trouble is the service's own now, unless its dependency has failed again.
+/// Handles a failure after the requested check: the service fails by itself now, unless a dependency has failed again.
 pub(super) async fn end_unreachable(
     context: &IncidentContext<'_>,
     parents: &ParentServices,

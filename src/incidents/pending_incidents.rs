@@ -26,15 +26,15 @@ const REPEATED_MS: i64 = 60_000;
 
 /// One incident with pending changes.
 pub(super) struct PendingIncident {
-    /// The stored state; `None` for a new one.
+    /// The stored state; `None` for a new incident.
     before: Option<WholeIncident>,
     pub(super) after: WholeIncident,
-    /// Key of its policy; `None` when there is none.
+    /// Key of the incident's policy; `None` if it has none.
     policy: Option<i64>,
     /// The time at which the last service was added.
     grown_at: Option<Timestamp>,
     outage_news: Vec<OutageNews>,
-    /// The outages added to it.
+    /// The outages that were added to the incident.
     outages: Vec<Outage>,
     /// Group keys of added services that the database does not map to this incident yet.
     keys: BTreeSet<GroupKey>,
@@ -58,7 +58,7 @@ impl PendingIncident {
             key: 0,
             id: Id::random(),
             organisation: context.organisation.key,
-            // Written when the number of its services is known.
+            // A placeholder: the title is written when the number of services is known.
             title: incident_texts::resolved(context.organisation),
             kind: IncidentKind::Standard,
             status: IncidentStatus::Investigating,
@@ -107,17 +107,17 @@ impl PendingIncident {
         self.outages.push(outage);
     }
 
-    /// Returns the time at which this service has recovered from it; `None` when it has not.
+    /// Returns the time at which this service has recovered from the incident; `None` if it has not.
     pub(super) fn recovered_at(&self, service: ServiceKey) -> Option<Timestamp> {
         self.after.services.iter().find(|row| row.service == service)?.recovered_at
     }
 
-    /// Returns true if an outage may be added: the incident is open, follows this policy, and has grown since then.
+    /// Returns true if an outage may be added: the incident is open, follows this policy, and has grown since `since`.
     fn accepts_outage(&self, policy: i64, since: Timestamp) -> bool {
         self.policy == Some(policy) && self.grown_at >= Some(since) && self.is_open()
     }
 
-    /// Stores it; returns the added outages with their new state.
+    /// Stores the incident; returns the added outages with their new state.
     pub(super) async fn store(mut self, context: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         self.write(context);
         match &self.before {
@@ -137,7 +137,7 @@ impl PendingIncident {
         Ok(self.outages.into_iter().map(|outage| outage.mark_reported(incident, context.now)).collect())
     }
 
-    /// Writes title and timeline, as far as people have not.
+    /// Writes the timeline, and the title unless a user has edited it.
     fn write(&mut self, context: &IncidentContext<'_>) {
         let follows = self.after.follows_outages();
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
@@ -148,7 +148,7 @@ impl PendingIncident {
             self.after.incident.title = incident_texts::title_of(&self.after, kind, context.organisation);
         }
         let status = match self.after.incident.status {
-            // It is not over after all.
+            // The incident is not over: another outage was added.
             IncidentStatus::Monitoring if follows => IncidentStatus::Investigating,
             status => status,
         };
@@ -170,8 +170,8 @@ impl PendingIncident {
     }
 }
 
-/// Returns true if the newest entry of a timeline is equal, and no older than [`REPEATED_MS`]: a large outage arrives in many
-/// parts, each of which would be an entry.
+/// Returns true if the newest entry of a timeline is equal, and younger than [`REPEATED_MS`]. A large outage arrives in
+/// many parts, each of which would add an entry.
 fn repeats(
     newest: &IncidentTimelineEntry,
     status: IncidentStatus,
@@ -185,9 +185,9 @@ fn repeats(
 /// An incident found by a group key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IncidentLead {
-    /// A stored one, by its key.
+    /// A stored incident, by its key.
     Stored(i64),
-    /// A pending one, by its index.
+    /// A pending incident, by its index.
     Written(usize),
 }
 
@@ -241,7 +241,7 @@ impl PendingIncidents {
         self.searched.insert(policy)
     }
 
-    /// Adds stored incidents found by group keys, which may follow a policy.
+    /// Adds stored incidents that were found by group keys, and may follow this policy.
     pub(super) fn add_leads(&mut self, policy: i64, found: HashMap<GroupKey, Vec<i64>>) {
         for (key, incidents) in found {
             let leads = incidents.into_iter().map(IncidentLead::Stored);
@@ -249,7 +249,8 @@ impl PendingIncidents {
         }
     }
 
-    /// Returns the index of an incident that follows the policy, has grown since then and accepts a service with these keys.
+    /// Returns the index of an open incident that follows the policy, has grown since `since` and was found by one of
+    /// these keys.
     pub(super) async fn find(
         &mut self,
         context: &IncidentContext<'_>,
@@ -304,7 +305,7 @@ impl PendingIncidents {
         }
     }
 
-    /// Stores those with changes; returns the outages added to them.
+    /// Stores the incidents with added outages; returns these outages with their new state.
     pub(super) async fn store(self, context: &IncidentContext<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
         let mut reported = Vec::new();

@@ -1,6 +1,6 @@
 //! Unmarked recoveries: services that returned to `up` before their changes were followed (contract 4.9).
 //!
-//! They are read from the history, so that repeating it gives the same marks.
+//! Recoveries are read from the history, so that repeating the search gives the same marks.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::store::incidents::recovery::{UnrecoveredService, mark, unrecovered};
 use crate::store::services::owners;
 use crate::store::{Databases, StoreError, organisations};
 
-/// Marks the recovered ones among these services, or among all.
+/// Marks the services that have recovered, among these services or, with `None`, among all.
 ///
 /// # Errors
 ///

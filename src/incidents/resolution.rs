@@ -1,4 +1,4 @@
-//! Incidents whose services all work again: they are monitored for a while, then resolved; incidents that people have taken
+//! Incidents whose services all work again: they are monitored for a while, then resolved. Incidents that users have taken
 //! over are left to them.
 
 use std::collections::BTreeMap;
@@ -18,12 +18,14 @@ use crate::store::{MainError, outages};
 
 /// Milliseconds between two checks of an incident that waits for people, or for other services to recover.
 const LATER_MS: i64 = 60_000;
-/// The interval for all but one of the outages that wait together: that one checks for all of them.
+/// The additional wait of all but the first of the outages that wait together, in milliseconds: the first one checks for
+/// all of them.
 const RESTING_MS: i64 = 3_600_000;
 /// Maximum number of outages that are deleted in one transaction.
 const FORGOTTEN_AT_ONCE: u64 = 500;
 
-/// Settles the incidents of these outages, which are over or may be; returns the number of written ones.
+/// Monitors or resolves the incidents of these outages if all their services work again; returns the number of incidents
+/// that were written.
 pub(super) async fn settle_incidents(
     context: &IncidentContext<'_>,
     reported: Vec<Outage>,
@@ -51,12 +53,12 @@ pub(super) async fn settle_incidents(
     Ok(written)
 }
 
-/// Settles one incident, if everything works again; returns true if it was written. These services have just recovered from it,
-/// or wait for its end.
+/// Monitors or resolves one incident if all its services work again; returns true if it was written. `services` have just
+/// recovered from the incident, or wait for its end.
 async fn settle(context: &IncidentContext<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
     let later = context.now.plus_ms(LATER_MS);
     let Some(recovered_at) = incident_end::last_recovery(context.transaction, key).await? else {
-        // The last recovery is handled at once; this covers the deletion of that service.
+        // The last recovery is handled at once; this wait is for the case that the service that is still down is deleted.
         wait(context, services, later).await?;
         return Ok(false);
     };
@@ -83,7 +85,7 @@ async fn settle(context: &IncidentContext<'_>, key: i64, services: &[ServiceKey]
             if is_ours {
                 start_monitoring(context, &mut changed);
             }
-            // A resolution by a user, or another recovery, is noticed then.
+            // A resolution by a user, or another recovery, is noticed at that time.
             wait(context, services, resolves_at.unwrap_or(later)).await?;
         }
     }
@@ -91,8 +93,8 @@ async fn settle(context: &IncidentContext<'_>, key: i64, services: &[ServiceKey]
     Ok(changed != stored)
 }
 
-/// Lets the first of these outages be considered at `evaluate_at`, the others much later: they wait for the same, and one of them
-/// is enough.
+/// Lets the first of these outages be considered at `evaluate_at`, the others much later: all wait for the same event, so
+/// one of them is enough.
 async fn wait(
     context: &IncidentContext<'_>,
     services: &[ServiceKey],
@@ -103,13 +105,14 @@ async fn wait(
     outages::postpone_recovered(context.transaction, others, evaluate_at.plus_ms(RESTING_MS)).await
 }
 
-/// Deletes outages of a closed incident; if there are more than one transaction takes, the next one is considered now.
+/// Deletes the outages of a closed incident. If there are more than one transaction deletes, the others are considered
+/// again at once.
 async fn forget(context: &IncidentContext<'_>, key: i64) -> Result<(), MainError> {
     incident_end::forget_recovered(context.transaction, key, FORGOTTEN_AT_ONCE, context.now).await
 }
 
-/// Returns the time at which an incident is resolved that works since `recovered_at`; `None` = people resolve it. Without a
-/// policy the default policy applies.
+/// Returns the time at which an incident is resolved whose services have worked since `recovered_at`; `None` if only users
+/// resolve it. Without a policy the default rules apply.
 async fn resolves_at(
     context: &IncidentContext<'_>,
     incident: &WholeIncident,
@@ -119,7 +122,7 @@ async fn resolves_at(
     Ok(policy.map_or_else(IncidentRules::default, |policy| policy.rules.clone()).resolves_at(recovered_at))
 }
 
-/// Adds the entry that everything works again, once.
+/// Adds the entry that all services work again, unless the incident is already monitored.
 fn start_monitoring(context: &IncidentContext<'_>, incident: &mut WholeIncident) {
     if incident.incident.status != IncidentStatus::Monitoring {
         let message = incident_texts::monitoring(context.organisation);

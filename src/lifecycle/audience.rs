@@ -23,7 +23,7 @@ use crate::store::{
     tags,
 };
 
-/// Possible recipients of a change of an incident; `None` when the organisation does not exist any more.
+/// Returns the possible recipients of a change of an incident; `None` when the organisation no longer exists.
 pub(super) async fn of_incident_change(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -56,7 +56,7 @@ pub(super) async fn of_incident_change(
     Ok(Some(audience))
 }
 
-/// Possible recipients of a message that services recover from an incident while others have not.
+/// Returns the possible recipients of a message that services have recovered from an incident while others have not.
 pub(super) async fn of_recovery(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -68,8 +68,8 @@ pub(super) async fn of_recovery(
     Ok(Some(audience))
 }
 
-/// Possible recipients of a step of the escalation of an incident; `None` when the organisation does not exist any
-/// more.
+/// Returns the possible recipients of a step of the escalation of an incident; `None` when the organisation no longer
+/// exists.
 pub(super) async fn of_step(
     transaction: &Transaction,
     incident: &Incident,
@@ -96,7 +96,8 @@ async fn nobody(
     }))
 }
 
-/// The enabled channels of an organisation, and those for which messages about a subject were written, by their keys.
+/// Returns the enabled channels of an organisation, and the channels to which messages about a subject were written,
+/// sorted by key.
 pub(super) async fn channels(
     transaction: &Transaction,
     organisation: i64,
@@ -126,8 +127,8 @@ pub(super) async fn channels(
     Ok(found)
 }
 
-/// Reads the messages on which the decision depends: if the severity rises, the one last sent to each channel and
-/// contact, and held messages to which more services are added.
+/// Reads the messages on which the decision depends: if the severity rises, the last message to each channel and contact;
+/// and held messages to which more services are added.
 async fn read_messages(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -150,13 +151,13 @@ async fn read_messages(
     Ok(())
 }
 
-/// The newest message of each recipient of a channel, by its key, if the severity rises.
+/// Returns the newest message of each recipient of a channel, by its key; empty unless the severity rises.
 fn newest(channel_audience: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
     let recipients = channel_audience.recipients().into_iter().filter(|_| change.is_rise());
     recipients.filter_map(|contact| channel_audience.newest(contact)).map(|written| written.key).collect()
 }
 
-/// The held messages of a channel to which more services can be added, by their keys.
+/// Returns the held messages of a channel to which more services can be added, by their keys.
 fn batches(channel_audience: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
     let events = [NotificationEvent::IncidentServiceJoined, NotificationEvent::IncidentServiceRecovered];
     let open = |contact| events.map(|event| channel_audience.open_batch(event, contact, change.at));
@@ -174,8 +175,8 @@ async fn recent_messages(
     }
 }
 
-/// Contacts that escalation steps have notified of the incident: those that messages name, and all those of the
-/// organisation when one message was for several of them.
+/// Returns the contacts that escalation steps have notified of the incident: the contacts that messages name, and all
+/// contacts of the organisation if one message was for several of them.
 async fn notified_contacts(
     transaction: &Transaction,
     organisation: i64,
@@ -199,8 +200,8 @@ async fn notified_contacts(
     Ok(contacts)
 }
 
-/// The services of an incident and their tags. Of a partly read incident only the services that were read, unless it
-/// became more severe: subscribers of the others were notified when those joined.
+/// Returns the services of an incident and their tags. Of a partly read incident, only the services that were read are
+/// returned, unless the incident became more severe: subscribers of the other services were notified when those joined.
 async fn concerned(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -213,7 +214,7 @@ async fn concerned(
     concerned_services(transaction, services).await
 }
 
-/// These services and their tags.
+/// Returns these services and their tags.
 pub(super) async fn concerned_services(
     transaction: &Transaction,
     services: Vec<ServiceKey>,

@@ -1,13 +1,13 @@
 //! Checks of the records of custom domains, requested by the clock or by a client.
 //!
-//! The claims of a host name are of several organisations, so the lock is that of the name.
+//! Several organisations may claim the same host name, so the name is locked, not an organisation.
 
 use crate::model::domain::CustomDomain;
 use crate::model::domain::claims::{DomainCheckOutcome, DomainRecordsCheck, apply_domain_check};
 use crate::store::{MainError, Transaction, custom_domains};
 
-/// Stores the result of a check for the domain and for other claims of its name. `None`, and nothing stored, when the
-/// domain does not exist any more, or when the check was due and another one came first.
+/// Stores the result of a check for the domain and for other claims of its name. Returns `None` and stores nothing if the
+/// domain no longer exists, or if the check was due and another check came first.
 pub async fn record_check(
     transaction: &Transaction,
     domain: &CustomDomain,

@@ -1,7 +1,7 @@
 //! Digests: the messages that wait for a digest of a channel become one message, in one transaction.
 //!
-//! A digest precedes all messages that are written for its channel later, so that news of an incident follows the
-//! digest that mentions it.
+//! A digest precedes all messages that are written for its channel later, so that later messages about an incident follow
+//! the digest that mentions it.
 
 use crate::clock::Timestamp;
 use crate::id::Id;

@@ -1,5 +1,5 @@
-//! Takes a step of an escalation in one transaction with its messages: it happens once, whenever the process is
-//! killed.
+//! Takes a step of an escalation in one transaction with its messages, so that it is taken exactly once even if the
+//! process is killed.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ use crate::store::{
     MainError, Transaction, contacts, escalation_policies, escalations, incidents, organisations,
 };
 
-/// Takes the step that is due, if it still is: writes its messages and the time of the next one. Returns the number
-/// of messages that are sent now.
+/// Takes the step that is due, if it still is: writes its messages and the time of the next step. Returns the number of
+/// messages that are sent now.
 pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) -> Result<usize, MainError> {
     organisations::lock(transaction, due.organisation).await?;
     let Some((policy, progress)) = escalations::claim_due(transaction, due.incident, now).await? else {
@@ -42,8 +42,8 @@ pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) 
     Ok(leaving)
 }
 
-/// The recipients of a step: the contacts on duty now in its schedules, and the contacts that it names. A contact
-/// that is both is on duty.
+/// Returns the recipients of a step: the contacts on duty now in its schedules, and the contacts that it names. A contact
+/// to whom both applies counts as on duty.
 async fn people_of(
     transaction: &Transaction,
     step: &EscalationStep,

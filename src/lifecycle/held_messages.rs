@@ -1,4 +1,4 @@
-//! Held messages when the quiet hours or the digest of their channel or contact are changed.
+//! Updates held messages when the quiet hours or the digest of their channel or contact are changed.
 
 use crate::clock::Timestamp;
 use crate::lifecycle::effects;
@@ -14,7 +14,7 @@ use crate::store::{MainError, Transaction};
 /// Messages read per query.
 const AT_ONCE: u64 = 500;
 
-/// Holds the messages of a channel by its changed settings.
+/// Applies the changed settings of a channel to its held messages.
 pub async fn rehold_channel(
     transaction: &Transaction,
     channel: &NotificationChannel,
@@ -24,7 +24,7 @@ pub async fn rehold_channel(
     rehold(transaction, HoldRecipient::Channel(channel.key), hold_of, now).await
 }
 
-/// Holds the messages for a contact by its changed quiet hours.
+/// Applies the changed quiet hours of a contact to the held messages for the contact.
 pub async fn rehold_contact(
     transaction: &Transaction,
     contact: &Contact,

@@ -30,7 +30,7 @@ pub async fn save(
     save_change(transaction, before, change).await
 }
 
-/// Like [`save`], with everything that is known of the change.
+/// Like [`save`], for a change with more facts, such as a service that leaves the incident.
 pub(super) async fn save_change(
     transaction: &Transaction,
     before: &WholeIncident,
@@ -48,8 +48,8 @@ async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>
     effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
 }
 
-/// Adds an entry of the engine with the reasons why services are in trouble, to the timeline that members see, if
-/// there is room for it.
+/// Adds an entry of the engine with the reasons why services fail to the timeline that members see, if there is room for
+/// it.
 pub async fn add_reasons(
     transaction: &Transaction,
     incident: i64,
@@ -61,7 +61,8 @@ pub async fn add_reasons(
     row_changes::add_reasons(transaction, incident, entry).await
 }
 
-/// Deletes the visible incident with this id, with everything that belongs to it. `false` when there is none.
+/// Deletes the visible incident with this id, with everything that belongs to it. Returns false if no such incident
+/// exists.
 pub async fn delete(
     transaction: &Transaction,
     visibility: Visibility,

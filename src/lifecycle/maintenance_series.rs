@@ -1,8 +1,8 @@
 //! Brings the maintenances of a series in line with it, in one transaction: each missing maintenance is created once,
 //! however often this runs and on however many nodes. The organisation and the series must be locked, in this order.
 //!
-//! Returns the services that the engine must update after the commit: a window that is already running starts at
-//! once.
+//! Functions return the services that the engine must update after the commit, because a window that is already running
+//! starts at once.
 
 use crate::clock::Timestamp;
 use crate::lifecycle::maintenances::{self, carry_out};
@@ -18,7 +18,7 @@ use crate::store::maintenances::series::{self as series_rows, occurrences};
 use crate::store::maintenances::{due, links};
 use crate::store::{MainError, Transaction};
 
-/// Time for which removed windows that are over are remembered, in milliseconds.
+/// The time for which removed windows in the past are remembered, in milliseconds.
 const SKIPS_RETENTION_MS: i64 = 7 * crate::clock::DAY_MS;
 
 /// The outcome of planning a series.
@@ -30,8 +30,8 @@ pub struct PlannedMaintenances {
     pub touched: Vec<Service>,
 }
 
-/// Creates the maintenances of the series that are missing at the moment of the stamp, and schedules the next
-/// planning.
+/// Creates the maintenances of the series that are missing at the time of the operation (`stamp.at`), and stores when
+/// maintenances are created next.
 pub async fn extend_series(
     transaction: &Transaction,
     series: MaintenanceSeries,
@@ -137,7 +137,8 @@ async fn create(
     Ok(planned)
 }
 
-/// Deletes the maintenances of a series that wait for their start; they have no effect yet that would have to end.
+/// Deletes the maintenances of a series that wait for their start; none of them has an effect on services that would have
+/// to end.
 pub async fn delete_waiting(transaction: &Transaction, series: SeriesKey) -> Result<(), MainError> {
     let waiting = occurrences::keys(transaction, series, true).await?;
     maintenances::delete_all(transaction, &waiting).await

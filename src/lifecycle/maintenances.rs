@@ -1,7 +1,7 @@
 //! New, changed and deleted maintenances, with everything that follows from the change: events, facts for
 //! subscribers, reminders, and the windows that exclude the time of covered services from uptime.
 //!
-//! Returns the services that the engine must update after the commit.
+//! Functions return the services that the engine must update after the commit.
 
 use crate::clock::Timestamp;
 use crate::lifecycle::effects;
@@ -32,8 +32,8 @@ pub async fn insert(
     Ok(stored)
 }
 
-/// Stores the result of an action on a maintenance: row, timeline, facts for subscribers, reminders and windows. A
-/// full timeline takes no further entry, and subscribers are notified of entries only.
+/// Stores the result of an action on a maintenance: row, timeline, facts for subscribers, reminders and windows. No entry
+/// is added to a full timeline, and subscribers are notified only of entries that were added.
 pub async fn carry_out(
     transaction: &Transaction,
     step: &MaintenanceTransition,
@@ -73,8 +73,7 @@ async fn release_outages(
     outages::evaluate_now(transaction, &covered, now).await
 }
 
-/// Makes the maintenance cover exactly these services. Outages of services that it no longer covers become due at
-/// `now`.
+/// Makes the maintenance cover exactly these services. Outages of services that are no longer covered become due at `now`.
 pub async fn cover(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -92,7 +91,7 @@ pub async fn cover(
     links::cover(transaction, maintenance, services).await
 }
 
-/// Brings the windows of the maintenance in line with its present state and its present services.
+/// Brings the windows of the maintenance in line with its current state and services.
 pub async fn align(
     transaction: &Transaction,
     maintenance: &Maintenance,
@@ -106,7 +105,7 @@ pub async fn align(
     effect::set_windows(transaction, maintenance.key, &wanted, now).await
 }
 
-/// Ends every effect of a maintenance on services.
+/// Ends every effect of a maintenance on services, and makes outages due that it has held back.
 pub async fn end_effect(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -159,8 +158,7 @@ pub(super) async fn leave_series(
     row_changes::clear_series(transaction, maintenances).await
 }
 
-/// Turns a reminder that is due into a fact for subscribers, if it is still due and useful. Returns true if it became
-/// one.
+/// Turns a reminder into a fact for subscribers, if it is still due and useful. Returns true if it did.
 pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp) -> Result<bool, MainError> {
     let Some(maintenance) = due::claim(transaction, due.maintenance).await? else { return Ok(false) };
     let is_taken = reminders::take_due(transaction, due, now).await?;

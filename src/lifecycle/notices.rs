@@ -10,8 +10,8 @@ use crate::model::notice_effects::{NoticeAudience, notice_effects};
 use crate::store::notices::{find_lasting, row_changes};
 use crate::store::{MainError, Transaction, organisations};
 
-/// Starts a notice of this trouble, or makes the open one more severe. Returns true if a notice was started or became
-/// more severe.
+/// Starts a notice about this trouble, or makes the open notice more severe. Returns true if a notice was started or
+/// became more severe.
 pub async fn raise(
     transaction: &Transaction,
     trouble: &NoticeCondition,
@@ -37,7 +37,7 @@ pub async fn raise(
     Ok(true)
 }
 
-/// Makes the open notice of this trouble less severe, if there is a more severe one; nobody is notified.
+/// Makes the open notice about this trouble less severe, if it is more severe than the trouble. No notifications are sent.
 pub async fn lower(transaction: &Transaction, trouble: &NoticeCondition) -> Result<(), MainError> {
     organisations::lock(transaction, trouble.subject.organisation).await?;
     let lasting = find_lasting(transaction, &trouble.subject).await?;
@@ -47,7 +47,7 @@ pub async fn lower(transaction: &Transaction, trouble: &NoticeCondition) -> Resu
     Ok(())
 }
 
-/// Ends the open notice of a subject, if there is one, with this text. Returns whether there was one.
+/// Ends the open notice of a subject with this text. Returns false if there was no open notice.
 pub async fn settle(
     transaction: &Transaction,
     subject: &NoticeSubject,

@@ -1,7 +1,7 @@
 //! Effects of the deletion of a service on its incidents and maintenances (contract 4.3.9).
 //!
-//! Runs in the transaction of the delete, before the row of the service is deleted; the links of the service are
-//! deleted with that row.
+//! The functions run in the transaction of the deletion, before the row of the service is deleted; the links of the
+//! service are deleted with that row.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -23,11 +23,11 @@ use crate::store::{MainError, Transaction, events, outages};
 /// A service that is about to be deleted.
 #[derive(Clone, Debug)]
 pub struct ServiceDeletion<'a> {
-    /// Database key of its organisation.
+    /// Database key of the service's organisation.
     pub organisation: i64,
     /// Database key of the service.
     pub service: ServiceKey,
-    /// Present time.
+    /// Time of the deletion.
     pub at: Timestamp,
     /// True if incidents that concern no other service are deleted.
     pub deletes_orphans: bool,
@@ -38,15 +38,16 @@ pub struct ServiceDeletion<'a> {
 /// The numbers of incidents that were resolved, deleted or detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IncidentCleanup {
-    /// Were open, concerned this service alone, and are resolved.
+    /// Incidents that were open and concerned only this service; they were resolved.
     pub resolved: usize,
-    /// Concerned this service alone, and are deleted.
+    /// Incidents that concerned only this service; they were deleted.
     pub deleted: usize,
-    /// Concerned other services too, and continue without this one.
+    /// Incidents that continue, or stay resolved, without this service.
     pub detached: usize,
 }
 
-/// Settles the incidents of a service that is about to be deleted.
+/// Detaches a service that is about to be deleted from its incidents. Incidents that concern no other service are deleted
+/// if `deletes_orphans`, else resolved.
 pub async fn settle_incidents(
     transaction: &Transaction,
     deletion: &ServiceDeletion<'_>,
@@ -99,7 +100,7 @@ async fn detach(
     .await
 }
 
-/// Ends an open incident with an entry of which no subscriber is notified.
+/// Ends an open incident with an entry that subscribers are not notified of.
 async fn resolve(
     transaction: &Transaction,
     incident: i64,
@@ -124,17 +125,18 @@ async fn resolve(
 /// The numbers of maintenances that were cancelled, deleted or detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaintenanceCleanup {
-    /// They concerned nothing else and had not ended.
+    /// Maintenances that concerned nothing else and had not ended; they were cancelled.
     pub cancelled: usize,
-    /// They concerned nothing else, and were to go with the service.
+    /// Maintenances that concerned nothing else; they were deleted with the service.
     pub deleted: usize,
-    /// They stay as they are, without the service.
+    /// Maintenances that stay as they are, without the service.
     pub detached: usize,
 }
 
-/// Detaches a service that is about to be deleted from every maintenance and every series. Maintenances that concern nothing
-/// else are deleted if `delete_orphaned`, else cancelled unless they have ended. The windows of the service go with the
-/// service. The caller has locked the maintenances before it locked the service ([`lock_of`]).
+/// Detaches a service that is about to be deleted from every maintenance and every series. Maintenances that concern
+/// nothing else are deleted if `delete_orphaned`, else cancelled unless they have ended. The windows of the service are
+/// deleted with the service. The maintenances are locked ([`lock_of`]), which the caller has done before it locked the
+/// service.
 pub async fn settle_maintenances(
     transaction: &Transaction,
     service: ServiceKey,
@@ -156,7 +158,7 @@ pub async fn settle_maintenances(
     if delete_orphaned {
         let origins = unshared.iter().filter_map(|linked| linked.maintenance.origin);
         let windows: Vec<_> = origins.map(|origin| (origin.series, origin.occurrence)).collect();
-        // Their series do not create them again.
+        // Skipped windows are not created again by their series.
         occurrences::skip_all(transaction, &windows).await?;
         events::of_keys(transaction, kind, act, &keys(&shared), &[service]).await?;
         maintenances::delete_all(transaction, &keys(&unshared)).await?;
@@ -177,8 +179,8 @@ const fn is_open(maintenance: &Maintenance) -> bool {
     matches!(maintenance.status, MaintenanceStatus::Scheduled | MaintenanceStatus::InProgress)
 }
 
-/// Detaches the service from every series. One that covers nothing else makes no more maintenances: it is deleted if
-/// `delete_orphaned`, else cancelled. Maintenances of it that are left are settled as others are.
+/// Detaches the service from every series. A series that covers nothing else creates no more maintenances: it is deleted
+/// with its waiting maintenances if `delete_orphaned`, else cancelled. Its remaining maintenances are treated like others.
 async fn settle_series(
     transaction: &Transaction,
     service: ServiceKey,

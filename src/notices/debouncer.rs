@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Times since which things have differed from their notices.
+/// For each subject, the time since which its state has differed from its notice.
 #[derive(Debug)]
 pub(super) struct NoticeDebouncer {
     /// The time for which a trouble must last before its notice is opened.
     begins: Duration,
-    /// The time for which it must be over before its notice is closed.
+    /// The time for which a trouble must be over before its notice is closed.
     ends: Duration,
     since: HashMap<String, Instant>,
 }
@@ -21,7 +21,8 @@ impl NoticeDebouncer {
         Self { begins, ends, since: HashMap::new() }
     }
 
-    /// Returns true if a thing counts as in trouble, given its present state and whether it has a notice.
+    /// Returns true if a subject counts as in trouble, given its current state (`is_wrong`) and whether it has a notice
+    /// (`is_notified`).
     pub(super) fn is_confirmed(
         &mut self,
         thing: &str,
@@ -38,13 +39,14 @@ impl NoticeDebouncer {
         if now.duration_since(since) < lasts { is_notified } else { is_wrong }
     }
 
-    /// Removes the times of things with this prefix.
+    /// Removes the times of all subjects with this prefix.
     pub(super) fn forget(&mut self, prefix: &str) {
         self.since.retain(|thing, _| !thing.starts_with(prefix));
     }
 }
 
-/// The time for which a trouble must be less severe before its notice is: as long as a burning budget takes to end.
+/// The time for which a trouble must be less severe before its notice becomes less severe: as long as a burning budget
+/// takes to end.
 const FALLS_AFTER: Duration = Duration::from_secs(600);
 
 /// Times since which troubles have been less severe than their notices. A later rise sends notifications again.
@@ -58,7 +60,8 @@ impl Default for SeverityFalls {
 }
 
 impl SeverityFalls {
-    /// Returns true if the severity of a notice has to be lowered. `is_less`: its trouble is less severe than the notice now.
+    /// Returns true if the severity of a notice has to be lowered. `is_less`: the current trouble is less severe than the
+    /// notice.
     pub(super) fn falls(&self, thing: &str, is_less: bool, now: Instant) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_confirmed(thing, is_less, false, now)
     }
@@ -72,7 +75,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Columns: whether it has a notice; second and condition of each comparison; the last result.
+    /// Columns: whether the subject has a notice; second and condition of each comparison; the last result.
     #[rstest]
     #[case::at_first(false, &[(0, true)], false)]
     #[case::for_a_minute(false, &[(0, true), (30, true), (60, true)], true)]

@@ -1,5 +1,5 @@
-//! Uncovered periods in on-call schedules: times of the next seven days without a person on duty. Each one is a notice, named
-//! after schedule and start; at most ten per schedule.
+//! Uncovered periods in on-call schedules: times of the next seven days without a person on duty. Each period gets a
+//! notice, named after schedule and start; at most ten per schedule.
 //!
 //! Times outside the hours of every layer are excluded on purpose, and are not uncovered periods.
 
@@ -25,9 +25,9 @@ use crate::texts::GeneratedText;
 const EVENT: NotificationEvent = NotificationEvent::OncallGap;
 /// The time in advance at which an uncovered period gets a notice.
 const AHEAD_MS: i64 = 7 * DAY_MS;
-/// The time in advance at which it is more severe than a hint.
+/// The time in advance from which the notice is major instead of minor.
 const SOON_MS: i64 = DAY_MS;
-/// The time in the past in which the start of a present uncovered period is searched.
+/// The time in the past in which the start of a current uncovered period is searched.
 const BACK_MS: i64 = 7 * DAY_MS;
 /// Maximum number of uncovered periods per schedule.
 const GAPS_MAX: usize = 10;
@@ -109,8 +109,8 @@ impl NotifiedPeriods {
         Self(notified)
     }
 
-    /// Returns the start in the name of an uncovered period. A present one keeps the start of its open notice, even if it began
-    /// before the searched time.
+    /// Returns the start in the name of an uncovered period. A current period keeps the start of its open notice, even if
+    /// it began before the searched time.
     fn begin(
         &self,
         schedule: &OncallSchedule,

@@ -1,5 +1,5 @@
-//! Locations that have lost their own network, can make no check, or send no reports: their votes do not count, and services
-//! that only they check are not checked.
+//! Locations that have lost their own network, can make no check, or send no reports. Votes of such locations do not
+//! count, and services that no other location checks are not checked.
 
 use std::collections::{BTreeSet, HashSet};
 

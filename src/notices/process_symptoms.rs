@@ -1,4 +1,4 @@
-//! The state that a process knows of itself.
+//! The state of a process, as the process itself observes it.
 
 use crate::model::check::LocalFault;
 

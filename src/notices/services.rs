@@ -1,6 +1,7 @@
-//! Troubles of services besides being down: a certificate near its expiry, a missed heartbeat.
+//! Notices about services for other reasons than being down: a certificate near its expiry, a missed heartbeat.
 //!
-//! They are derived from the outages of such services; services under maintenance and unreachable services get no new notices.
+//! The notices are derived from the outages of such services; services under maintenance and unreachable services get no
+//! new notices.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -23,7 +24,7 @@ use crate::texts::GeneratedText;
 /// The condition field with the days until a certificate expires.
 const DAYS_LEFT: &str = "metadata.days_until_expiry";
 
-/// Compares the heartbeats in trouble with the open notices.
+/// Compares the missed heartbeats with the open notices.
 pub(super) async fn compare_heartbeats(parts: &NoticeReconciler) -> Result<(), StoreError> {
     let known = LastingNotices::read(parts, NotificationEvent::HeartbeatMissed).await?;
     let mut missed = known.silent();
@@ -35,7 +36,7 @@ pub(super) async fn compare_heartbeats(parts: &NoticeReconciler) -> Result<(), S
     Ok(())
 }
 
-/// Compares the certificates of services in trouble with the open notices.
+/// Compares the certificates of failing services with the open notices.
 pub(super) async fn compare_certificates(parts: &NoticeReconciler) -> Result<(), StoreError> {
     let known = LastingNotices::read(parts, NotificationEvent::CertificateExpiring).await?;
     let mut ending = known.silent();
@@ -77,7 +78,7 @@ impl LastingNotices {
         self.lasting.iter().find(about).map(|notice| &notice.trouble)
     }
 
-    /// Notices of silenced services, left unchanged.
+    /// Returns the troubles of open notices about silenced services, which stay unchanged.
     fn silent(&self) -> Vec<NoticeCondition> {
         let is_silent = |key: &ServiceKey| {
             self.unknown.contains(key)
@@ -106,13 +107,13 @@ impl LastingNotices {
     }
 }
 
-/// A service in trouble, and its owner.
+/// A failing service, and the organisation that owns it.
 struct FailingService {
     service: ServiceOutline,
     owner: Organisation,
 }
 
-/// Returns the services of a type that are in trouble and not silenced.
+/// Returns the services of a type that fail and are not silenced.
 async fn failing(parts: &NoticeReconciler, check_type: CheckType) -> Result<Vec<FailingService>, MainError> {
     let main = parts.router.databases.main.reader();
     let mut failing = outages::services_of(main, check_type).await?;

@@ -1,8 +1,9 @@
 //! Templates of channels that cannot be filled: these channels send the facts as JSON until the template is changed.
 //!
-//! The API stores no template that fails with the samples, so each leading process checks the stored ones once: an earlier
-//! version may have had another template language. A failure with a single message is reported by the courier. A notice is
-//! closed when the channel was changed since and its template can be filled, or was deleted or switched off.
+//! The API stores no template that fails with the samples. Templates stored by an earlier version may have had another
+//! template language, so each leading process checks all stored templates once. A failure with a single message is
+//! reported by the courier. A notice is closed when its channel was deleted or switched off, or was changed and its
+//! template can be filled.
 
 use crate::model::access::Organisation;
 use crate::model::notice::{Notice, NoticeCondition, NoticeText};

@@ -1,4 +1,4 @@
-//! Notices that are opened, lowered and closed, by the troubles and the open notices.
+//! Notices that are opened, lowered and closed, depending on the troubles and the open notices.
 
 use rstest::rstest;
 
@@ -26,7 +26,8 @@ fn notice(severity: Severity) -> Notice {
     Notice { key: 1, id: Id::random(), trouble: condition(severity), began_at, ended_at: None }
 }
 
-/// For each comparison its minute and the severity; and the change of the notice.
+/// Cases: the severity of the open notice; for each comparison its time, the severity of the trouble, and the change of
+/// the notice.
 #[rstest]
 #[case::it_begins(None, &[(0, Some(Major), "begins")])]
 #[case::it_lasts(Some(Major), &[(0, Some(Major), ""), (60, Some(Major), "")])]

@@ -1,6 +1,6 @@
-//! Heartbeats whose pings could not be judged for so long that the next deadline is judged all the same: nobody
-//! listened for a part of the time in which they were expected, several periods in a row. The owner of the service is notified,
-//! until the next ping.
+//! Heartbeats that could not be judged for several periods in a row, because no process listened for pings during a part
+//! of each period. After that the next deadline is judged anyway, and the owner of the service is notified, until the next
+//! ping.
 //!
 //! Each node handles the services that it watches.
 

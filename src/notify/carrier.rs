@@ -43,7 +43,7 @@ pub struct MessageSender {
     pub mail: MailLimits,
 }
 
-/// The result of an attempt.
+/// The result of sending one message once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendReport {
     /// The outcome for the message.
@@ -75,7 +75,7 @@ impl MessageSender {
             Ok(OutgoingDelivery::Mail(mail)) => self.mail(&mail).await,
             Err(failure) => SendReport::not_composed(&failure),
         };
-        // Control characters are not in an excerpt, so a truncated one may be shorter than the limit.
+        // An excerpt has no control characters, so a truncated one may be shorter than the limit.
         let was_cut = carried.detail.len() >= EXCERPT_MAX_BYTES / 2;
         let secrets = envelope.settings.secrets(definition.fields);
         carried.detail = shortened(&masked(carried.detail, &secrets, was_cut));
@@ -150,7 +150,7 @@ const fn owner_of(status: u16) -> FaultOwner {
     }
 }
 
-/// Returns the wait in milliseconds, within its limits.
+/// Returns the wait in milliseconds, at most `LONGEST_WAIT_MS`.
 fn wait_ms(wait: Duration) -> i64 {
     i64::try_from(wait.as_millis()).map_or(LONGEST_WAIT_MS, |asked| asked.min(LONGEST_WAIT_MS))
 }
@@ -168,7 +168,8 @@ impl SendReport {
         Self { outcome: DeliveryOutcome::Refused, status_code, detail, retry_after, owner, template_flaw }
     }
 
-    /// The result for a message without a request: wrong settings are final, a defect of this program may be temporary.
+    /// The result for a message that cannot be composed: wrong settings are final, a defect of this program may be
+    /// temporary.
     fn not_composed(failure: &ComposeFailure) -> Self {
         let refused = Self::refused(failure.to_string());
         match failure {

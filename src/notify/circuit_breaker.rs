@@ -38,12 +38,12 @@ pub struct CircuitBreaker {
     changed_at: Option<Timestamp>,
 }
 
-/// The scope of a failure. One that does not concern the whole channel counts once, however often it is repeated.
+/// The scope of a failure. Repeated failures of the same recipient or message count once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureSource {
     /// The channel itself, for every message.
     Channel,
-    /// The messages to this contact, or those without a contact.
+    /// The messages to this contact; `None` = messages without a contact.
     Recipient(Option<i64>),
     /// The message with this key.
     Message(i64),
@@ -76,9 +76,9 @@ pub struct TryPass {
 enum PassKind {
     /// The circuit was closed.
     Usual,
-    /// It was open, and a probe was due.
+    /// The circuit was open, and a probe was due.
     Probe,
-    /// It was open, and the message had never been tried.
+    /// The circuit was open, and the message had never been tried.
     FirstTry,
 }
 
@@ -115,7 +115,7 @@ impl CircuitBreaker {
         (is_first_try && has_come(self.first_try_from)).then_some(PassKind::FirstTry)
     }
 
-    /// Notes the time of the channel's last change by a user; after a change it may be tried at once.
+    /// Notes the time of the channel's last change by a user. A channel that has changed since is tried at once.
     pub fn note_change(&mut self, changed_at: Timestamp) {
         if self.changed_at.replace(changed_at) != Some(changed_at) {
             (self.open_until, self.paused_until, self.first_try_from) = (None, None, None);
@@ -232,7 +232,7 @@ mod tests {
         ChannelSign::Failed { source: FailureSource::Channel, retry_after }
     }
 
-    /// A circuit after these consecutive attempts.
+    /// Returns a circuit after these consecutive attempts.
     fn after(signs: &[ChannelSign]) -> CircuitBreaker {
         let mut circuit = CircuitBreaker::default();
         for sign in signs {
@@ -242,7 +242,7 @@ mod tests {
         circuit
     }
 
-    /// The seconds for which further attempts and first attempts have to wait.
+    /// Returns the seconds until a repeated attempt, and until a first attempt, is permitted.
     fn waits(circuit: &CircuitBreaker) -> (i64, i64) {
         let wait = |is_first_try| {
             (0..=1_000).find(|s| circuit.admits(is_first_try, NOW.plus_ms(s * 1_000))).unwrap()
@@ -312,7 +312,7 @@ mod tests {
         );
     }
 
-    /// They do not lengthen the time for which the circuit is open: there may be thousands of waiting messages.
+    /// First attempts do not lengthen the time for which the circuit is open: thousands of messages may be waiting.
     #[test]
     fn first_attempts_are_sent_every_two_seconds_while_the_circuit_is_open() {
         let mut circuit = after(&[message(1), message(2), message(3), message(4), message(5)]);

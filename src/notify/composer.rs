@@ -1,7 +1,7 @@
-//! Creates the request of a message: at once for most kinds, on a thread of its own for custom templates.
+//! Creates the request of a message: directly for most kinds, on a thread of its own for custom templates.
 //!
-//! The cost of a template is bounded, and few are filled at a time, so that those of one organisation leave the processor and
-//! the memory to the engine. If filling panics, only this one attempt has failed.
+//! The cost of a template is bounded, and only a few are filled at a time, so that the templates of one organisation leave
+//! processor and memory to the engine. If filling panics, only this attempt fails.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl MessageComposer {
     }
 }
 
-/// An owned envelope, for another thread.
+/// A copy of an envelope that can be moved to another thread.
 struct OwnedEnvelope {
     id: Id,
     at_seconds: i64,

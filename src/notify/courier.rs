@@ -1,9 +1,9 @@
 //! The courier: takes due messages from the outbox, lets the carrier send them, and stores the results.
 //!
-//! Each message is sent at least once, always under the same id: after a kill, an attempt without a stored result is repeated.
-//! Messages of a channel about one subject are sent one at a time, mails to each contact independently, and the next one is sent
-//! once the result of the one before is committed. Organisations, channels and recipients share the capacity
-//! (`model::notification::fair_share`). Among several processes on one database the holder of a lock delivers.
+//! Each message is sent at least once, always under the same id: after a kill, an attempt without a stored result is
+//! repeated. Messages of a channel about one subject are sent one at a time (mails: one at a time per contact); the next
+//! one follows when the result of the previous one is committed. Organisations, channels and recipients share the capacity
+//! (`model::notification::fair_share`). If several processes share a database, only the holder of a lock delivers.
 
 mod attempt;
 mod channel_turns;

@@ -1,8 +1,8 @@
-//! The conversation with a mail server: one connection through the gate, one mail.
+//! Sends one mail to a mail server: one connection through the egress gate.
 //!
 //! Each command has the timeout of RFC 5321 (4.5.3.2), so that a server which scans mails or greets late is not treated
-//! as failed. Connection and TLS are those of every other message. With STARTTLS a server that does not encrypt
-//! receives neither password nor mail. A refusal gets its scope here (the channel, a recipient, the mail); its
+//! as failed. Connection and TLS are those of HTTP requests to other channels. With STARTTLS, a server that does not
+//! encrypt receives neither password nor mail. A refusal gets its scope here (the channel, a recipient, the mail); the
 //! consequences are decided elsewhere.
 
 mod conversation;
@@ -19,16 +19,16 @@ use crate::model::notification::delivery::FaultOwner;
 use crate::notify::kinds::{MailCredentials, MailEncryption, OutgoingMail};
 use crate::notify::mail::conversation::{NoReply, SmtpConversation, SmtpReply, SmtpStream};
 
-/// Time limit of the `QUIT` command.
+/// Time limit of the `QUIT` command, whose result does not matter.
 const LEAVE: Duration = Duration::from_secs(1);
-/// The server ends the conversation, for any command (RFC 5321, 3.8).
+/// Reply code: the server ends the conversation, after any command (RFC 5321, 3.8).
 const CLOSING: u16 = 421;
-/// The server waits for the credentials (RFC 4954, 4).
+/// Reply code: the server waits for the credentials (RFC 4954, 4).
 const CHALLENGE: u16 = 334;
 
 /// The reason why a mail was not accepted.
 pub(super) enum MailFailed {
-    /// The connection failed or was lost, or the server's time is over.
+    /// The connection failed or was lost, or the server did not reply in time.
     Lost {
         /// The scope of the failure.
         owner: FaultOwner,
@@ -87,9 +87,9 @@ pub(super) async fn deliver(
     Ok([refused, vec![taken.text()]].concat().join("; "))
 }
 
-/// Sends the sender and the recipients. Returns the replies about refused recipients: the others get the mail without them,
-/// since one full mailbox must not keep an alert from all. When all are refused, the mail may be tried again if one of the
-/// refusals is temporary.
+/// Sends the sender and the recipients. Returns the replies about refused recipients. The other recipients get the mail
+/// anyway, because one full mailbox must not keep an alert from all. If all are refused, the mail may be tried again when
+/// one of the refusals is temporary.
 async fn address<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
     mail: &OutgoingMail,
@@ -119,7 +119,7 @@ async fn address<S: SmtpStream>(
     }
 }
 
-/// Connects, encrypts if configured, and greets. Returns the server's extensions too.
+/// Connects, encrypts if configured, and greets. Also returns the reply that lists the server's extensions.
 async fn open(
     outbound: &OutboundClient,
     mail: &OutgoingMail,
@@ -181,7 +181,7 @@ async fn hello<S: SmtpStream>(
     positive(reply)
 }
 
-/// `AUTH` by PLAIN or LOGIN (RFC 4954).
+/// Logs in by `AUTH PLAIN` or `AUTH LOGIN` (RFC 4954).
 async fn log_in<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
     user: &MailCredentials,
@@ -231,8 +231,8 @@ fn lost(owner: FaultOwner, no_reply: NoReply) -> MailFailed {
     }
 }
 
-/// Interprets a refusing reply. Only the refusal of a recipient or of a mail is final: a refusal that concerns the channel
-/// (wrong password, no right to send) may be fixed on either side.
+/// Converts a refusing reply. Only the refusal of a recipient or of a mail is final: a refusal that concerns the channel
+/// (wrong password, no right to send) may be fixed by the user or on the server.
 fn refused_by(owner: FaultOwner, reply: &SmtpReply) -> MailFailed {
     let is_about_channel = matches!(reply.code, CLOSING | 530 | 534 | 535 | 538);
     let owner = if is_about_channel { FaultOwner::Channel } else { owner };

@@ -1,8 +1,7 @@
-//! Masks the secrets of a channel in shown texts: receivers may repeat the data sent to them, in the same or another
-//! form.
+//! Masks the secrets of a channel in shown texts, because receivers may repeat them, in the same or another form.
 //!
-//! A secret is searched in plain form, in JSON, HTML and addresses, in base64 (also within a longer text), and in hex. Long parts
-//! of an address are secrets, too. A truncated text may end with a part of a secret.
+//! A secret is searched in plain form, in JSON, HTML and percent encoding, in base64 (also within a longer text), and in
+//! hex. Long parts of a secret address are secrets, too. A truncated text may end with a part of a secret.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -10,18 +9,18 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 /// The replacement of a secret.
 const MASK: &str = "•••";
-/// Shorter secrets are not searched: any text might contain them.
+/// Minimum length of a secret in bytes; any text might contain shorter ones.
 const MASKED_FROM: usize = 4;
-/// Shorter parts of addresses count as words, such as `services`.
+/// Minimum length in bytes of a part of an address; shorter parts are taken as words, such as `services`.
 const PART_FROM: usize = 12;
-/// The characters that are never percent-encoded.
+/// The characters that are not percent-encoded.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Replaces the secrets in a text by the mask; `was_cut` if the text was truncated.
 pub(super) fn masked(text: String, secrets: &[&str], was_cut: bool) -> String {
     let mut forms: Vec<String> = secrets.iter().flat_map(|secret| with_parts(secret)).collect();
     forms.retain(|form| form.len() >= MASKED_FROM);
-    // The longest first: a shorter one may be part of it.
+    // The longest first, because a shorter form may be part of a longer one.
     forms.sort_by_key(|form| (std::cmp::Reverse(form.len()), form.clone()));
     forms.dedup();
     let masked = forms.iter().fold(text, |text, form| text.replace(form, MASK));
@@ -44,7 +43,7 @@ fn with_parts(secret: &str) -> Vec<String> {
     let long = |part: &&str| part.len() >= PART_FROM;
     let parts: Vec<&str> = match secret.split_once("://") {
         Some((_, address)) => address.split(['/', '?', '&', '=', '#']).skip(1).filter(long).collect(),
-        // The parts after `Bearer` or after the number of a bot.
+        // The part after `Bearer`, or after the number of a bot.
         None => secret.split([' ', ':']).skip(1).filter(long).collect(),
     };
     let mut found = forms(secret);
@@ -89,7 +88,8 @@ fn lower_escapes(text: &str) -> String {
     text.chars().map(lower).collect()
 }
 
-/// Returns the base64 characters that depend on the secret only, if `before` bytes (of a group of three) precede it.
+/// Returns the base64 characters (standard and URL-safe) that depend only on the secret, if `before` bytes of a group of
+/// three precede the secret.
 fn in_base64(secret: &str, before: usize) -> [String; 2] {
     let bytes = [vec![0; before], secret.as_bytes().to_vec()].concat();
     // The first and the last characters also contain bits of the neighbouring bytes.

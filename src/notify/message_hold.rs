@@ -1,15 +1,15 @@
-//! The hold on messages: after a data folder was restored from a backup, no message is sent until an operator releases
-//! them.
+//! The hold on messages: after a data folder was restored from a backup, no message is sent until an operator releases the
+//! messages.
 //!
-//! The original installation may still run, and messages that waited there may have been sent long ago. The hold is a file in the
-//! data folder, so that it exists before the first start and can be ended beside a running server.
+//! The original installation may still be running, and the messages that waited in it may have been sent long ago. The
+//! hold is a file in the data folder, so that it exists before the first start and can be removed while a server runs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// The file of the hold.
+/// Name of the file that represents the hold.
 const FILE: &str = "messages.held";
 
 /// The hold on the messages of one data folder.
@@ -19,13 +19,13 @@ pub struct MessageHold {
 }
 
 impl MessageHold {
-    /// The hold of this data folder, active or not.
+    /// Returns the hold of this data folder, which may be active or not.
     #[must_use]
     pub fn of(data_dir: &Path) -> Self {
         Self { file: data_dir.join(FILE) }
     }
 
-    /// Path of its file, which exists while it is active.
+    /// Path of the hold's file, which exists while the hold is active.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
@@ -38,7 +38,7 @@ impl MessageHold {
         !matches!(fs::metadata(&self.file), Err(error) if error.kind() == ErrorKind::NotFound)
     }
 
-    /// Starts the hold durably, for the state of an installation at a moment.
+    /// Starts the hold durably; `moment` is the time of the backup, for the text in the file.
     pub fn begin(&self, moment: &str) -> io::Result<()> {
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&self.file)?;

@@ -1,9 +1,9 @@
-//! Notifications: messages to channels about what happens in the installation.
+//! Notifications: messages to channels about events of the installation.
 //!
 //! - `kinds`: the settings and the request format of each kind of channel; one file per kind
 //! - `sealed`: the secrets of channels
 //! - `template`: the language of custom templates
-//! - `composer`: creates requests of messages, on a thread of its own where that may take long
+//! - `composer`: creates requests of messages; custom templates are filled on a thread of their own
 //! - `carrier`: sends one message to one channel, once
 //! - `courier`: takes due messages from the outbox and stores the results; `circuit_breaker`: spares a channel that accepts
 //!   nothing

@@ -21,7 +21,7 @@ pub struct ChannelVault<'a> {
 }
 
 impl ChannelVault<'_> {
-    /// Seals a secret setting.
+    /// Seals the value of a secret setting.
     #[must_use]
     pub fn seal(&self, field: &str, clear: &Value) -> Value {
         Value::from(self.sealer.seal(place_of(&self.organisation, &self.channel, field), &clear.to_string()))
@@ -36,7 +36,7 @@ impl ChannelVault<'_> {
     /// Returns the settings with their secrets in clear.
     ///
     /// # Errors
-    /// When a secret was sealed with another key, or for another setting.
+    /// A secret was sealed with another key, or for another channel or setting.
     pub fn open_all(
         &self,
         definition: &ChannelDefinition,

@@ -1,7 +1,7 @@
 //! The notice about a channel's template that cannot be filled: its subject and its text.
 //!
-//! Its subject is the id of the channel. The courier opens it with the first message that is sent as facts, `notices` at the start
-//! of a version that cannot parse a stored template; `notices` closes it.
+//! The subject is the id of the channel. The courier opens the notice with the first message that is sent as JSON instead;
+//! `notices` opens it at the start of a version that cannot parse a stored template, and closes it.
 
 use crate::id::Id;
 use crate::model::access::Organisation;

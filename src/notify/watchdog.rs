@@ -15,7 +15,7 @@ use crate::egress::outbound::{ExchangeFailure, OutboundClient, OutboundRequest, 
 use crate::readiness::Readiness;
 use crate::telemetry::{Exposition, MetricCollector};
 
-/// The wait before a failed ping is tried again, unless the next one is due before.
+/// The wait before a failed ping is tried again, unless the next ping is due earlier.
 const RETRY: Duration = Duration::from_secs(10);
 /// Time limit of a ping.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ pub type IsWatching = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct WatchdogPinger {
     /// The components that must answer.
     pub readiness: Readiness,
-    /// Second condition for a ping, besides the components that answer.
+    /// The second condition for a ping, in addition to the components that must answer.
     pub is_watching: IsWatching,
     /// HTTP client behind the egress gate.
     pub outbound: OutboundClient,
@@ -61,7 +61,7 @@ enum PingOutcome {
 }
 
 impl WatchdogPinger {
-    /// Sends pings for ever.
+    /// Sends pings until the future is dropped.
     pub async fn run(self) {
         let mut last = PingOutcome::Taken;
         loop {

@@ -1,8 +1,8 @@
 //! Compaction: the actor that turns rows into blocks, merges small blocks into large ones, and drops blocks after their
 //! retention.
 //!
-//! Its work is done in passes, each of which can be killed anywhere: the contents of a segment count only with the
-//! commit in the history database that also removes the rows. One pass runs at a time, on a thread of its own;
+//! The work is done in passes, each of which can be killed at any point: the contents of a segment become visible only
+//! with the commit in the history database that also removes the rows. One pass runs at a time, on a thread of its own;
 //! checks, requests and the recorder do not wait for it.
 //!
 //! - `seal`: fresh rows become blocks and rollups of hours, in segments of a day.
@@ -53,9 +53,9 @@ pub struct CompactionCounters {
     pub dropped: AtomicU64,
     /// Passes that failed and were postponed.
     pub failures: AtomicU64,
-    /// Bytes of the whole history, as of the last pass.
+    /// Bytes of the whole history after the last pass.
     pub bytes: AtomicU64,
-    /// Number of visible segments, as of the last pass.
+    /// Number of visible segments after the last pass.
     pub segments: AtomicU64,
 }
 
@@ -79,7 +79,7 @@ struct PassStart {
     at: Instant,
 }
 
-/// The passes themselves, without their timer.
+/// Runs the passes; `Compactor` decides when.
 #[derive(Debug)]
 pub struct Compaction {
     history: History,
@@ -88,10 +88,10 @@ pub struct Compaction {
     counters: Arc<CompactionCounters>,
     writer: SegmentWriter,
     fillings: BucketFillCounter,
-    /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
+    /// The fencing token of the lock that this pass holds; every commit that publishes checks it.
     fence: i64,
     began: PassStart,
-    /// Days with an unreadable block, and when it was detected.
+    /// Days with an unreadable block, and when the block was found.
     unmergeable: HashMap<SegmentId, Timestamp>,
     /// Day of the last check for status changes that are no longer needed.
     pruned_on: Option<i64>,
@@ -100,7 +100,7 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Compaction of this history.
+    /// Creates the compaction of this history.
     #[must_use]
     pub fn new(
         history: History,
@@ -144,14 +144,14 @@ impl Compaction {
         Ok(Some(lock))
     }
 
-    /// Returns the present time in a pass that takes long.
+    /// Returns the current time, because a pass may take long.
     fn present(&self) -> JudgedTime {
         let PassStart { time, at } = self.began;
         time.plus_ms(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Seals what is due at `now`, and nothing else, unless another process is sealing: for callers that write more
-    /// rows than may wait for a pass.
+    /// Seals everything that is due at `now`, and does no other work, unless another process is sealing. For callers that
+    /// write more rows than may wait for a pass.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl Compaction {
     /// When a database fails or a block cannot be read; all other work is done and kept.
     pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
-        // A failing part must not keep the others from being done: a damaged block must not fill the disk.
+        // A failing step must not prevent the others: a damaged block must not fill the disk.
         let sealed = self.seal(now).await;
         let erased = self.erase().await;
         let merged = self.merge(now).await;
@@ -184,23 +184,23 @@ impl Compaction {
 
 /// The actor that runs compaction passes.
 pub struct Compactor {
-    /// `None` while a pass is running.
+    /// `None` while a pass is running: the pass owns it.
     compaction: Option<Compaction>,
     counters: Arc<CompactionCounters>,
     guard: Arc<ClockGuard>,
     every: Duration,
-    /// The callers that wait for the running pass, and those that wait for the one after it.
+    /// The callers that wait for the running pass; `asked` are those that wait for the next one.
     waiting: Vec<oneshot::Sender<bool>>,
     asked: Vec<oneshot::Sender<bool>>,
 }
 
-/// Requests a whole pass now; answered when it is done, with true if it did all that is due.
+/// Requests a whole pass now. Answered when the pass is done, with true if all work that was due has been done.
 #[derive(Message)]
 #[rtype(result = "bool")]
 pub struct CompactNow;
 
 impl Compactor {
-    /// An actor that does passes at a fixed interval.
+    /// Creates an actor that does passes at a fixed interval.
     #[must_use]
     pub fn new(compaction: Compaction, guard: Arc<ClockGuard>) -> Self {
         let every = Duration::from_millis(compaction.limits.pass_ms);

@@ -1,6 +1,6 @@
 //! The fence: refuses a node's facts about partitions that another node has taken over.
 //!
-//! A check that was made before the other node took over is kept as history. A later one is refused: the new owner
+//! A check that was made before another node took over is kept as history. A later check is refused, because the new owner
 //! checks the service. Only the owner writes status changes.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::service_router::ownership::{NodeIdentity, Ownership};
 use crate::store::history::holds::PartitionHold;
 use crate::telemetry::{Exposition, MetricCollector};
 
-/// Facts that were refused because their partition has another owner.
+/// Numbers of facts that were refused because their partition has another owner.
 #[derive(Debug, Default)]
 pub struct FenceCounters {
     /// Number of refused checks.
@@ -31,7 +31,7 @@ impl MetricCollector for FenceCounters {
     }
 }
 
-/// The partitions of the facts of a batch.
+/// Returns the partitions of the facts of a batch.
 #[must_use]
 pub(super) fn partitions_of(batch: &RecordBatch) -> PartitionSet {
     let checks = batch.checks.iter().map(|check| check.service);

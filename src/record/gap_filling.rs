@@ -1,8 +1,8 @@
 //! Filling: results that arrive late turn a no-data period into measured time.
 //!
-//! A location that was cut off reports its results later. In a time without any data the status is then decided by
-//! these results, by the usual rule; a time with data keeps its recorded status. Repeating it, with more results or
-//! the same, gives the outcome of all of them together.
+//! A location that was cut off reports its results later. In a time without any data the status is then decided by these
+//! results, by the usual rule; a time with data keeps its recorded status. Repeating the filling, with the same or with
+//! more results, gives the outcome of all results together.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -13,18 +13,18 @@ use crate::record::status_sweep::StatusSweep;
 use crate::store::HistoryError;
 use crate::store::history::{History, append, changes, votes};
 
-/// A service of which late results were stored.
+/// A service for which late results were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateResults {
     /// Database key of the service.
     pub service: ServiceKey,
     /// Milliseconds between two checks.
     pub interval_ms: i64,
-    /// The span of their times.
+    /// The time span of the late results.
     pub span: TimeRange,
 }
 
-/// Fills the no-data periods that late results overlap; returns true if there were any.
+/// Fills the no-data periods that late results overlap; returns true if there were any such periods.
 ///
 /// # Errors
 ///
@@ -65,8 +65,8 @@ fn gaps(status_changes: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
     gap.filter(|gap| gap.from < gap.to).collect()
 }
 
-/// Status changes that the results give within a no-data period. Both of its ends are already recorded, so the
-/// changes are strictly inside.
+/// Returns the status changes that the results give within a no-data period. Both ends of the period are already recorded,
+/// so the changes are strictly inside.
 fn changes_in_gap(
     gap: TimeRange,
     votes: &[(i32, LocationVote)],

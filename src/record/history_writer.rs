@@ -17,26 +17,26 @@ use crate::store::HistoryError;
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, feed, holds};
 
-/// Writes batches, and remembers the dictionary of locations. Cheap to clone.
+/// Writes batches, and caches the dictionary of locations. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct HistoryWriter {
     history: History,
     /// Locations whose results are expected.
     codes: Arc<[LocationCode]>,
     locations: Arc<Mutex<LocationNumbers>>,
-    /// The partitions of this node, and counters of the facts refused because their partition belongs to another
-    /// node.
+    /// The partitions of this node, and the counters of facts that were refused because their partition belongs to another
+    /// node; `None` = nothing is refused.
     fence: Option<(Ownership, Arc<FenceCounters>)>,
 }
 
 impl HistoryWriter {
-    /// Creates a writer that expects results of these locations; other locations are possible too.
+    /// Creates a writer that expects results of these locations; results of other locations can be written as well.
     #[must_use]
     pub fn new(history: History, codes: Vec<LocationCode>) -> Self {
         Self { history, codes: codes.into(), locations: Arc::default(), fence: None }
     }
 
-    /// Returns the writer restricted to facts of this node's partitions; it counts the refused ones.
+    /// Returns the writer, restricted to facts of this node's partitions; refused facts are counted.
     #[must_use]
     pub fn fenced(self, ownership: &Ownership, counters: &Arc<FenceCounters>) -> Self {
         let fence = ownership.member().map(|_| (ownership.clone(), Arc::clone(counters)));
@@ -72,7 +72,7 @@ impl HistoryWriter {
         feed::announce(&transaction, changed).await?;
         append::changes(&transaction, &batch.changes).await?;
         transaction.commit().await?;
-        // Not before the commit: a number that is rolled back may be assigned to another location.
+        // Stored after the commit, because a number that is rolled back may be assigned to another location.
         if has_unknown {
             *self.locations.lock().unwrap_or_else(PoisonError::into_inner) = locations;
         }

@@ -1,8 +1,8 @@
-//! Imports results of other tools. They are stored like fresh ones, but faster.
+//! Imports results of other tools. They are stored like fresh results, but in larger batches.
 //!
-//! They come in batches. Each batch is one transaction that also stores the progress of the import, so that it can be
-//! killed at any moment and resumes there. Rows are sealed during the import, so that there are never too many. At the
-//! end the status changes of the imported time are derived, and it becomes visible. A result that is imported twice is
+//! Each batch is one transaction that also stores the progress of the import, so that an import can be killed at any
+//! moment and resumes there. Rows are sealed during the import, so that there are never too many. At the end the status
+//! changes of the imported time are derived, and the imported time becomes visible. A result that is imported twice is
 //! stored once; figures and status of the time that Watchkeeper itself has monitored stay as they are.
 
 use crate::clock::guard::JudgedTime;
@@ -18,9 +18,10 @@ use crate::store::history::locations::LocationNumbers;
 use crate::store::history::{History, append, changes, progress, votes};
 use crate::store::{Databases, HistoryError, StoreError, services};
 
-/// Rows of one bucket before all are sealed: sealing holds the rows of a bucket in memory.
+/// Number of unsealed rows of one bucket at which all buckets are sealed, because sealing holds the rows of a bucket in
+/// memory.
 const BUCKET_MAX_ROWS: u64 = 131_072;
-/// Rows of all buckets before they are sealed; limits the disk space of unsealed rows.
+/// Number of unsealed rows at which all buckets are sealed; limits their disk space.
 const ALL_MAX_ROWS: u64 = 1_048_576;
 /// Span whose results are in memory at once while status changes are derived, in milliseconds.
 const WINDOW_MS: i64 = 28 * DAY_MS;
@@ -35,7 +36,7 @@ pub struct HistoryImport {
     /// `None` if a running server does the sealing.
     compaction: Option<Compaction>,
     locations: LocationNumbers,
-    /// The name under which the progress is stored; `None`: it is not stored.
+    /// The name under which the progress is stored; `None` = no progress is stored.
     name: Option<String>,
     /// Rows written since the last sealing, by bucket.
     filling: Box<[u64]>,
@@ -46,22 +47,22 @@ pub struct HistoryImport {
 pub struct ImportedService {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// The interval between its checks.
+    /// The interval between the service's checks, in milliseconds.
     pub interval_ms: i64,
-    /// Time of its first imported result.
+    /// Time of the service's first imported result.
     pub first_at: Timestamp,
 }
 
 impl HistoryImport {
-    /// An import into these databases. With a compaction it seals the rows that it has written: no other process may
-    /// do so meanwhile. With a name it can be resumed.
+    /// Creates an import into these databases. With a compaction, the import seals the rows that it has written, and no
+    /// other process may do so meanwhile. With a name it can be resumed.
     #[must_use]
     pub fn new(databases: Databases, compaction: Option<Compaction>, name: Option<String>) -> Self {
         let filling = vec![0; usize::from(BUCKETS.unsigned_abs())].into();
         Self { databases, compaction, locations: LocationNumbers::default(), name, filling }
     }
 
-    /// Returns the progress of an earlier process.
+    /// Returns the progress that an earlier process has stored; 0 if there is none.
     pub async fn reached(&self) -> Result<u64, HistoryError> {
         let Some(name) = &self.name else { return Ok(0) };
         let reached = progress::get(self.databases.history.reader(), name).await?;
@@ -94,7 +95,7 @@ impl HistoryImport {
             progress::put(&transaction, name, i64::try_from(reached).unwrap_or(i64::MAX)).await?;
         }
         transaction.commit().await?;
-        // Not before the commit: a number that is rolled back may be assigned to another location.
+        // Stored after the commit, because a number that is rolled back may be assigned to another location.
         self.locations = locations.unwrap_or_else(|| std::mem::take(&mut self.locations));
         if stored > 0 {
             self.count(records);
@@ -103,7 +104,7 @@ impl HistoryImport {
         Ok(stored)
     }
 
-    /// Derives the status changes of the imported time of these services, and makes it visible.
+    /// Derives the status changes of these services in the imported time, and makes that time visible.
     ///
     /// # Errors
     ///
@@ -156,8 +157,8 @@ impl HistoryImport {
     }
 }
 
-/// Derives the status changes from all stored results of a service before its first recorded change: results of one
-/// import may be between those of another.
+/// Derives the status changes from all stored results of a service before its first recorded change, because results of
+/// one import may lie between those of another.
 async fn derive(
     history: &History,
     imported: &ImportedService,

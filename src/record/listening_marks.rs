@@ -20,7 +20,7 @@ use crate::store::{Databases, MainError};
 const TICK_EVERY: Duration = Duration::from_secs(1);
 /// The interval between two marks; short compared to the intervals of heartbeats.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
-/// Largest difference in milliseconds between two starts of one span; both clocks drift apart slowly.
+/// Largest difference in milliseconds between two starts of one span, because clocks drift slowly.
 const SAME_MS: i64 = 1_000;
 
 /// Stores the times in which this process listens.
@@ -28,7 +28,7 @@ const SAME_MS: i64 = 1_000;
 pub struct ListeningMarks {
     databases: Databases,
     node: Id,
-    /// The row of the present span, and its start.
+    /// The row of the current span, and its start.
     present: Mutex<Option<(i64, Timestamp)>>,
 }
 
@@ -70,7 +70,7 @@ impl ListeningMarks {
         }
     }
 
-    /// Stores how long the present span has lasted.
+    /// Stores how long the current span has lasted.
     pub async fn keep(&self, (from, to): ListeningSpan) -> Result<(), MainError> {
         let present = *self.present.lock().unwrap_or_else(PoisonError::into_inner);
         let present = present.filter(|(_, began)| began.ms_since(from).abs() < SAME_MS);

@@ -1,6 +1,6 @@
 //! Restores running actors from the stored services and their history.
 //!
-//! Verdicts, rhythm and figures continue where an earlier process stopped; the time in between becomes a no-data
+//! Verdicts, schedules and figures continue where an earlier process stopped; the time in between becomes a no-data
 //! period. If the history is unavailable, services are still checked, without their past.
 
 pub mod absences;
@@ -35,7 +35,7 @@ use crate::store::{Databases, StoreError, probe_locations};
 const PAGE: u64 = 1_000;
 /// Services restored at the same time.
 const AT_ONCE: usize = 32;
-/// The span before the last result, in milliseconds, of which all results are read in one query; others are looked
+/// The span before the last result, in milliseconds, of which all results are read in one query; older results are looked
 /// up.
 const RECENT_MS: i64 = 900_000;
 /// Span before now that is read for services that another node watched until a moment ago, in milliseconds.
@@ -64,7 +64,7 @@ struct RecordedPast {
 struct WatchStart {
     partitions: PartitionSet,
     now: Timestamp,
-    /// Another node watched them until a moment ago.
+    /// True if another node watched these services until a moment ago.
     is_handed_over: bool,
 }
 
@@ -73,7 +73,7 @@ impl WatchStart {
         if self.is_handed_over { MemorySource::OtherProcess } else { MemorySource::EndedProcess }
     }
 
-    /// This process has just started, and watches everything.
+    /// Returns the start of a process that watches all services.
     fn of_all(router: &ServiceRouter) -> Self {
         let now = router.engine.started_at();
         Self { partitions: PartitionSet::ALL, now, is_handed_over: false }
@@ -87,9 +87,9 @@ pub struct RestoredService {
     pub key: ServiceKey,
     /// Public id of the service.
     pub id: Id,
-    /// The time until which results back the last recorded status.
+    /// The time until which results back the last recorded status; `None` without a known result.
     pub backed_until: Option<Timestamp>,
-    /// Set when the history was not available at start: the past is looked up once it is.
+    /// The definition, if the history was not available at the start: the past is looked up when it is.
     forgotten: Option<Arc<WatchDefinition>>,
 }
 
@@ -102,8 +102,9 @@ pub async fn restore_all(router: &ServiceRouter) -> Result<Vec<RestoredService>,
     each_service(router, past.ok(), beginning).await
 }
 
-/// Starts a watch for every stored service of partitions that have just come to this node. It continues from the
-/// service's past, or is not started at all: another node reported its status until a moment ago.
+/// Starts a watch for every stored service of partitions that have just come to this node. A watch continues from the past
+/// of its service. If the past cannot be read no watch is started, because another node reported the status until a moment
+/// ago.
 pub async fn restore_partitions(
     router: &ServiceRouter,
     partitions: PartitionSet,
@@ -113,8 +114,8 @@ pub async fn restore_partitions(
     each_service(router, Some(past), beginning).await
 }
 
-/// Starts them while the history is unavailable, or still lacks waiting facts: services start without their past, and
-/// [`figures::restore_figures`] adds the earlier measurements.
+/// Starts a watch for every stored service while the history is unavailable or still lacks waiting facts. Services start
+/// without their past, and [`figures::restore_figures`] adds the earlier measurements.
 pub async fn restore_without_past(router: &ServiceRouter) -> Result<Vec<RestoredService>, StoreError> {
     tracing::warn!("history unavailable; services start without earlier results, which are added later");
     let beginning = WatchStart::of_all(router);
@@ -138,7 +139,7 @@ async fn each_service(
         let definitions = router.definitions_of(&page.services).await?;
         let expected: Vec<ExpectedVotes> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
-        // A query of a history that is away costs seconds each time.
+        // Each query of an unavailable history takes seconds, so there is none in that case.
         if past.is_known
             && let Err(error) =
                 recent::complete(&databases.history, &mut past.votes, &expected, past.span).await
@@ -158,7 +159,7 @@ async fn each_service(
 }
 
 async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<RecordedPast, StoreError> {
-    // Some of these statements read the newest of every service.
+    // Some of these statements read the newest row of every service.
     let history = router.databases.history.clone().with_long_timeout();
     let reader = history.reader();
     let locations = LocationNumbers::read(reader).await?;
@@ -184,7 +185,7 @@ async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<Reco
     Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, span, statuses, flapping })
 }
 
-/// Returns the remote locations in use that the engine does not know yet. A deleted one has no vote.
+/// Returns the remote locations in use that the engine does not know yet. A deleted location has no vote.
 async fn absent(
     router: &ServiceRouter,
     numbers: &LocationNumbers,
@@ -273,7 +274,7 @@ async fn recall(
         let gap =
             StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
         let transaction = databases.history.begin().await?;
-        // The recorder is writing too by now: numbers must rise in the order of the commits.
+        // The recorder is also writing now: numbers must rise in the order of the commits.
         feed::wait_for_writers(&transaction, PartitionSet::ALL).await?;
         append::changes(&transaction, &[gap]).await?;
         transaction.commit().await?;

@@ -1,8 +1,8 @@
 //! Derives from stored results the status changes that the engine would have recorded if they had arrived in time.
 //!
-//! Pure: votes go in, oldest first, changes come out. The rule is the engine's own (`model::verdict`). Time without
-//! any result for longer than a result is fresh is no data, from the moment at which the next one would have been
-//! due.
+//! A pure function: it takes votes, oldest first, and returns changes. The rule is the engine's own (`model::verdict`). If
+//! no result arrives for longer than a result counts as fresh, the time is no data from the moment at which the next
+//! result would have been due.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -10,7 +10,7 @@ use crate::model::quorum::majority;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::{LocationVote, Verdict, freshness_ms};
 
-/// One pass through the time of a service.
+/// One pass through the stored results of a service.
 #[derive(Clone, Debug)]
 pub(super) struct StatusSweep {
     service: ServiceKey,
@@ -25,7 +25,7 @@ pub(super) struct StatusSweep {
 }
 
 impl StatusSweep {
-    /// A sweep that starts before the first result of a service that was checked at this interval.
+    /// Creates a sweep that starts before the first result of a service that was checked at this interval.
     pub(super) const fn new(service: ServiceKey, interval_ms: i64, cause: ChangeCause) -> Self {
         Self {
             service,
@@ -39,7 +39,7 @@ impl StatusSweep {
         }
     }
 
-    /// Takes in results with the numbers of their locations, none older than those before.
+    /// Processes results with the numbers of their locations; none may be older than the results before.
     pub(super) fn take(&mut self, votes: &[(i32, LocationVote)]) {
         for together in votes.chunk_by(|(_, left), (_, right)| left.checked_at == right.checked_at) {
             let at = together[0].1.checked_at;
@@ -57,8 +57,8 @@ impl StatusSweep {
         }
     }
 
-    /// Returns the changes before `end`, after which other changes are known: those of the engine, or none yet if `end`
-    /// is `now`.
+    /// Returns the changes. With an `end`, only changes before it are returned, because the engine has recorded the later
+    /// ones; without one, the time after the last result is no data, up to `now`.
     pub(super) fn finish(mut self, end: Option<Timestamp>, now: Timestamp) -> Vec<StatusChange> {
         match end {
             Some(end) => {
@@ -81,7 +81,7 @@ impl StatusSweep {
         }
     }
 
-    /// Times rise strictly, as the engine's do.
+    /// Changes the status. The times of changes rise strictly, like those of the engine.
     fn change_to(&mut self, to: MeasuredStatus, at: Timestamp) {
         if to == self.status {
             return;

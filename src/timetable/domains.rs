@@ -1,7 +1,7 @@
 //! Checks custom domains when they are due (contract 4.15), and stores the results.
 //!
-//! A domain may be deleted or changed during its check: the result is applied to the row as it is by then. A check whose
-//! result cannot be stored is repeated.
+//! A domain may be deleted or changed during its check, so the result is applied to the current row. A check whose result
+//! cannot be stored is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,13 +33,13 @@ const AT_A_TIME: usize = 16;
 pub struct DomainWatch {
     /// The databases with the domains.
     pub databases: Databases,
-    /// Source of the judged wall time.
+    /// The guard of the wall clock, which gives the time with its judgement.
     pub guard: Arc<ClockGuard>,
     /// The host names that domains must point to.
     pub names: Arc<DomainNames>,
     /// The tools for DNS questions.
     pub toolbox: Arc<Toolbox>,
-    /// Among several nodes only the leading one checks.
+    /// The ownership of this node: of several nodes only the leading one checks.
     pub ownership: Ownership,
     /// Counts domains that have become active, or inactive.
     pub host_changes: HostChanges,
@@ -103,7 +103,7 @@ impl Handler<DomainTick> for DomainClock {
     }
 }
 
-/// Drops a running check.
+/// Stops the actor; a running check is dropped.
 impl Handler<StopActor> for DomainClock {
     type Result = ResponseFuture<()>;
 
@@ -130,7 +130,7 @@ impl DomainWatch {
         let reason = DomainCheckReason::Due(domain.next_check_at);
         let write = self.databases.main.begin().await?;
         let made = DomainRecordsCheck { reason, records_state, at: self.guard.judged_now() };
-        // It may have been deleted, or checked by a client's request first.
+        // The domain may have been deleted, or checked by a client's request first.
         let Some(outcome) = record_check(&write, &domain, made).await? else { return Ok(()) };
         write.commit().await?;
         note(&domain, &outcome);

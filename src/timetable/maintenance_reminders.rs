@@ -1,7 +1,7 @@
 //! Reminders of maintenances: a due reminder becomes a fact for the subscribers of status pages.
 //!
-//! Each reminder is published once, for any number of polls. One that became due during a stop is published later, as long as it
-//! is useful.
+//! Each reminder is published once, however often this runs. A reminder that became due during a stop is published later,
+//! as long as it is useful.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ const PAGE: u64 = 100;
 pub struct ReminderPublisher {
     /// The databases of the maintenances.
     pub databases: Databases,
-    /// Wall time. While it is not trusted no reminder is published: it might be too early.
+    /// The guard of the wall clock. While the clock is not trusted no reminder is published, because it might be too
+    /// early.
     pub guard: Arc<ClockGuard>,
 }
 

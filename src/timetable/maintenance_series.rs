@@ -1,7 +1,7 @@
 //! Creates the maintenances of series over time: each series is planned once a day, thirty days ahead.
 //!
-//! Existing maintenances are not created again, so any number of processes may plan at once, and an interrupted planning is
-//! repeated. After a stop, windows that are over are skipped; one that is running starts.
+//! Existing maintenances are not created again, so several processes may plan at the same time, and an interrupted
+//! planning is repeated. After a stop, windows that are over are skipped; a window that is running starts.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ const PAGE: u64 = 100;
 pub struct SeriesPlanner {
     /// The router, with the databases of the series and the engine, for a window that starts at once.
     pub router: ServiceRouter,
-    /// Wall time. While it is not trusted nothing is planned: existing maintenances reach thirty days ahead.
+    /// The guard of the wall clock. While the clock is not trusted nothing is planned; existing maintenances reach thirty
+    /// days ahead.
     pub guard: Arc<ClockGuard>,
 }
 
@@ -53,7 +54,7 @@ impl SeriesPlanner {
     async fn extend_series(&self, key: SeriesKey, now: Timestamp) -> Result<usize, MainError> {
         let transaction = self.router.databases.main.begin().await?;
         let Some(owner) = series::organisation_of(&transaction, key).await? else { return Ok(0) };
-        // The organisation first, the order of every change of the coverage of maintenances.
+        // The organisation is locked first, as in every change of the coverage of maintenances.
         organisations::lock(&transaction, owner).await?;
         let Some(organisation) = organisations::get(&transaction, owner).await? else { return Ok(0) };
         let Some(series) = series::claim(&transaction, key).await? else { return Ok(0) };

@@ -1,8 +1,8 @@
 //! Starts and completes maintenances when they are due (contract 4.11.2), after those of series have been created, and publishes
 //! reminders of future ones.
 //!
-//! It sleeps until the next due moment, but never long, so that new windows, clock changes and recovered databases are
-//! noticed. After a stop it makes up for missed transitions, each once, at the present moment.
+//! The timetable sleeps until the next due moment, but never long, so that new windows, clock changes and recovered
+//! databases are noticed. After a stop, missed transitions are made once each, at the current time.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl MaintenanceExecutor {
         }
     }
 
-    /// Makes the transition, if it is still due; another process may have been faster.
+    /// Makes the transition, if it is still due; another process may have made it before.
     async fn make_transition(&self, key: MaintenanceKey) -> Result<bool, MainError> {
         let transaction = self.router.databases.main.begin().await?;
         let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
@@ -103,7 +103,7 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
     Duration::from_millis(ms.unsigned_abs())
 }
 
-/// The actor that runs when something is due.
+/// The actor that plans series, makes transitions and publishes reminders when they are due.
 #[derive(Debug)]
 pub struct MaintenanceClock {
     planner: SeriesPlanner,
@@ -200,7 +200,7 @@ impl Handler<MaintenanceTick> for MaintenanceClock {
     }
 }
 
-/// Drops a running transition; it is still due at the next start.
+/// Stops the actor. A running transition is dropped, and is still due at the next start.
 impl Handler<StopActor> for MaintenanceClock {
     type Result = ();
 

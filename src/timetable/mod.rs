@@ -3,7 +3,7 @@
 //! Every transition is decided by the database row and made in one transaction, so any number of processes may handle the
 //! same timetable, and each transition is made once.
 //!
-//! A round fails when the main database does.
+//! A round fails if the main database fails.
 
 pub mod domains;
 pub mod maintenance_reminders;

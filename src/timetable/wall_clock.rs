@@ -18,7 +18,8 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The interval between two writes of the newest time, unless the judgement changes.
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// Creates the guard of this clock from the times in the databases; it trusts the clock if the operator says so.
+/// Creates the guard of this clock from the times in the databases. With `operator_trusts` the clock is trusted without
+/// them.
 pub async fn guard(
     databases: &Databases,
     clock: &Clock,

@@ -17,7 +17,8 @@ use crate::bench::response::read_answer;
 /// Longest recorded latency: one minute, with 1 % precision.
 const LONGEST_US: u64 = 60_000_000;
 
-/// Connections that share a steady pace; they keep it while a response takes less than this many of its intervals.
+/// Number of connections that share a steady pace. They keep it while a response takes less time than this number of
+/// requests.
 const PACED_CLIENTS: u32 = 32;
 
 /// Builds a request from its number.

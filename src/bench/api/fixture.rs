@@ -21,7 +21,7 @@ use crate::bench::server::{exchange, free_address, metric, post, serve, until_re
 use crate::bench::target_process::TargetProcess;
 use crate::config::Config;
 
-/// Services with heartbeats: enough that none exceeds its rate limit of pings.
+/// Number of services with heartbeats: enough that none exceeds its rate limit of pings.
 const JOBS: usize = 100;
 const PINGS_PER_SECOND: u32 = 200;
 const CHANGES_PER_SECOND: u32 = 50;
@@ -199,14 +199,14 @@ impl ApiFixture {
         post(self.address, &self.token, path, body)
     }
 
-    /// Checks per second since the services were created, as counted by the server.
+    /// Returns the checks per second since the services were created, as counted by the server.
     pub(super) async fn checks_per_second(&self) -> anyhow::Result<f64> {
         let sum = metric(self.address, "watchkeeper_checks_total").await?;
         Ok(sum / self.filled_at.elapsed().as_secs_f64())
     }
 }
 
-/// A request with this method and path, these headers and a JSON body.
+/// Returns a request with this method and path, these headers and a JSON body.
 fn request(method: &str, path: &str, headers: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let length = body.len();
@@ -223,7 +223,7 @@ fn incident(service: &str) -> Value {
     })
 }
 
-/// Spreads consecutive numbers over the whole range.
+/// Spreads consecutive numbers over the whole range of numbers.
 const fn scattered(number: u64) -> u64 {
     (number ^ (number >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17
 }

@@ -57,7 +57,7 @@ impl MeasuredRequest {
         matches!(self, Self::ServiceBesideWrites | Self::ListBesideWrites)
     }
 
-    /// Promised requests per second on two cores.
+    /// Returns the promised requests per second on two cores; `None` for the floor.
     pub(super) const fn promised(self) -> Option<u32> {
         match self {
             Self::Floor => None,
@@ -96,7 +96,7 @@ impl ApiBenchPlan {
         }
     }
 
-    /// The measured kinds, in order.
+    /// Returns the kinds of requests to measure, in order.
     pub(super) fn questions(&self) -> impl Iterator<Item = MeasuredRequest> + use<> {
         MeasuredRequest::ALL.into_iter()
     }

@@ -31,7 +31,7 @@ pub(super) struct RequestFigures {
 }
 
 impl RequestFigures {
-    /// Figures from the clients' measurements and the server's CPU time.
+    /// Computes the figures from the clients' measurements and the server's CPU time.
     pub(super) fn of(question: MeasuredRequest, seen: &CrowdMeasurement, cpu: Option<Duration>) -> Self {
         let answered = seen.latency_us.len();
         Self {

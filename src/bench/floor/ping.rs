@@ -38,7 +38,7 @@ impl PingSocket {
     }
 }
 
-/// An echo request; its checksum (RFC 1071) covers type and sequence number, the rest is zero.
+/// Returns an echo request; its checksum (RFC 1071) covers type and sequence number, all other bytes are zero.
 fn request(sequence: u16) -> [u8; REQUEST_BYTES] {
     let mut bytes = [0; REQUEST_BYTES];
     bytes[0] = 8;
@@ -48,7 +48,7 @@ fn request(sequence: u16) -> [u8; REQUEST_BYTES] {
     bytes
 }
 
-/// Filter for type 0 behind the IP header: an echo reply.
+/// Returns a filter for type 0 after the IP header: an echo reply.
 fn only_replies() -> [SockFilter; 5] {
     [
         SockFilter::new(0xb1, 0, 0, 0),

@@ -23,7 +23,7 @@ use crate::store::history::checks::{CheckFilter, page};
 const PAGES: u32 = 1_000;
 /// Rows of a page and one more, as the API reads them.
 const PAGE_ROWS: u64 = 51;
-/// Distance of the services whose pages are read; close to a prime, so that they are far from each other.
+/// Step between the numbers of the services whose pages are read: a prime, so that they are far from each other.
 const STRIDE: u32 = 7_919;
 
 /// Measures all sizes, prints the figures and draws the curve.
@@ -63,7 +63,7 @@ pub(super) async fn run(plan: &HistoryBenchPlan, config: &Config) -> anyhow::Res
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// 99th percentile of reading the newest checks of a service.
+/// Returns the 99th percentile of the time to read the newest checks of a service, in microseconds.
 async fn newest_pages(history: &History, plan: &HistoryBenchPlan) -> anyhow::Result<u64> {
     let mut latency_us: Histogram<u64> = Histogram::new_with_max(60_000_000, 2)?;
     for number in 0..PAGES {

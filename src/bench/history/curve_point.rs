@@ -26,12 +26,12 @@ pub(super) struct CurvePoint {
 }
 
 impl CurvePoint {
-    /// Millions of results in the history.
+    /// Returns the number of results in the history, in millions.
     pub(super) fn millions(&self) -> f64 {
         self.results as f64 / 1e6
     }
 
-    /// A line of the table.
+    /// Returns the figures as a line of the table.
     pub(super) fn cells(&self) -> [String; 5] {
         [
             format!("{}", self.millions()),
@@ -42,7 +42,7 @@ impl CurvePoint {
         ]
     }
 
-    /// The figures as JSON.
+    /// Returns the figures as JSON.
     pub(super) fn object(&self) -> Value {
         json!({
             "results": self.results,

@@ -29,9 +29,9 @@ use crate::store::database::sqlite_url;
 
 /// Number of the page of checks that is far back.
 const FAR_PAGE: usize = 1_000;
-/// Pages before it that are read in turn.
+/// Number of pages, up to the far one, that are read in turn.
 const FAR_PAGES: usize = 16;
-/// The newest days, in which the compactor runs every hour; before, once a day.
+/// Number of newest days in which the compactor runs every hour; before them it runs once a day.
 const NEWEST_DAYS: i64 = 3;
 
 /// A running server.
@@ -83,7 +83,7 @@ impl HistoryFixture {
         Ok(Self { results, address, token, path, _server: server, _target: target, _folder: folder })
     }
 
-    /// Results that became durable since the server's start.
+    /// Returns the number of results that have become durable since the server's start.
     pub(super) async fn written(&self) -> anyhow::Result<f64> {
         metric(self.address, "watchkeeper_results_acked_total").await
     }
@@ -114,7 +114,7 @@ impl HistoryFixture {
         Ok(seen)
     }
 
-    /// Paths of page 1,000 and the pages before it, as far as they exist.
+    /// Returns the paths of page 1,000 and of the pages before it, as far as they exist.
     async fn far_pages(&self, client: &mut BenchClient) -> anyhow::Result<Vec<String>> {
         let first = format!("{}/checks?per_page=50", self.path);
         let mut paths = vec![first.clone()];
@@ -128,7 +128,7 @@ impl HistoryFixture {
         Ok(paths.split_off(paths.len().saturating_sub(FAR_PAGES)))
     }
 
-    /// Reads all pages; their time and entries count as one read.
+    /// Reads all pages of failed checks; their time and entries count as one read.
     async fn all_down(&self, client: &mut BenchClient, seen: &mut ReadMeasurement) -> anyhow::Result<u16> {
         let first = format!("{}/checks?status=down&per_page=100", self.path);
         let (mut path, mut worst) = (first.clone(), 200);

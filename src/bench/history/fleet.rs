@@ -34,13 +34,13 @@ struct SimulatedMember {
 }
 
 impl SimulatedFleet {
-    /// The planned services, numbered from 1; their checks are spread over the interval.
+    /// Creates the fleet of the planned services, numbered from 1; their checks are spread over the interval.
     pub(super) fn new(plan: &HistoryBenchPlan) -> anyhow::Result<Self> {
         let services: Vec<ServiceKey> = (1..=i64::from(plan.services)).collect();
         Ok(Self::of(&services, plan.interval_ms(), plan.codes()?, Timestamp::from_ms(START_MS)))
     }
 
-    /// These services checked from these locations, from `start` on.
+    /// Creates a fleet of these services, checked from these locations, from `start` on.
     pub(super) fn of(
         services: &[ServiceKey],
         interval_ms: u32,
@@ -65,12 +65,12 @@ impl SimulatedFleet {
         Self { codes: codes.into(), members, next: 0, now: start }
     }
 
-    /// Time of the newest result.
+    /// Returns the time of the newest result.
     pub(super) const fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The next `results` results. The first location decides the status of a service.
+    /// Returns the next `results` results. The first location decides the status of a service.
     pub(super) fn batch(&mut self, results: usize) -> RecordBatch {
         let mut batch = RecordBatch { checks: Vec::with_capacity(results), changes: Vec::new() };
         for _ in 0..results {

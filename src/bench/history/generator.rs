@@ -16,7 +16,7 @@ use crate::store::history::blocks::CheckEntry;
 const TIMEOUT_US: f64 = 10_000_000.0;
 /// Milliseconds between a failed attempt and the next one.
 const RETRY_MS: i64 = 1_000;
-/// Share of the time in outages, and their mean length (log-uniform from 2 to 60 minutes).
+/// Share of the time in outages. An outage lasts 2 to 60 minutes (log-uniform; `MEAN_STRETCH_MS` on average).
 const OUTAGE_SHARE: f64 = 0.005;
 /// Share of the time in degraded periods.
 const DEGRADED_SHARE: f64 = 0.005;
@@ -38,7 +38,7 @@ pub enum CheckProfile {
 }
 
 impl CheckProfile {
-    /// A typical mix by seed: most services are web sites.
+    /// Returns a profile for this seed, in a typical mix: most services are web sites.
     #[must_use]
     pub const fn of_seed(seed: u64) -> Self {
         match SplitMix64(seed).peek() % 100 {
@@ -86,7 +86,7 @@ enum OutageCause {
 const SIGMAS: [f64; 5] = [0.4, 0.1, 0.1, 0.3, 0.5];
 
 impl ResultSeries {
-    /// Results from `start` on, one per `interval_ms`.
+    /// Creates a series of results from `start` on, one per `interval_ms`.
     #[must_use]
     pub fn new(seed: u64, profile: CheckProfile, interval_ms: u32, start: Timestamp) -> Self {
         let mut random = SplitMix64(seed);
@@ -105,12 +105,12 @@ impl ResultSeries {
         }
     }
 
-    /// Skips the results of this time.
+    /// Skips the results of the next `pause_ms` milliseconds.
     pub fn skip_ms(&mut self, pause_ms: i64) {
         self.scheduled_at = self.scheduled_at.plus_ms(pause_ms);
     }
 
-    /// Changes the state at random; the rates give each trouble its share of the time.
+    /// Changes the state of the target at random; the rates give outages and degraded periods their share of the time.
     fn change_weather(&mut self) {
         if self.scheduled_at < self.weather_until {
             return;
@@ -137,7 +137,7 @@ impl ResultSeries {
         self.weather_until = self.scheduled_at.plus_ms(i64::from(whole(minutes * 60_000.0)));
     }
 
-    /// Durations of a successful check, in microseconds.
+    /// Returns the durations of the phases of a successful check, in microseconds.
     fn durations(&mut self) -> [u32; 5] {
         self.drift = 0.999 * self.drift + 0.001 * self.random.normal();
         let of_day = self.scheduled_at.ms().rem_euclid(DAY_MS);
@@ -200,7 +200,7 @@ impl ResultSeries {
         }
     }
 
-    /// Durations of the phases before the failed one, and the total.
+    /// Returns a failed measurement with the durations of the phases before the failed one, and the total.
     fn unanswered(&mut self, [dns, connect, tls, ..]: [u32; 5], cause: OutageCause) -> Measurement {
         let timed_out = whole(TIMEOUT_US) + 200 + self.below(3_000);
         let has_name = self.profile != CheckProfile::Icmp;
@@ -278,7 +278,7 @@ const fn micros(us: u32) -> Option<Micros> {
     NonZeroU32::new(us)
 }
 
-/// Whole microseconds, at least one: a measured time is never zero.
+/// Returns whole microseconds, at least one, because a measured time is never zero.
 fn whole(us: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -312,13 +312,13 @@ impl SplitMix64 {
         usize::try_from(self.next() % limit.max(1) as u64).unwrap_or_default()
     }
 
-    /// A number in [0, 1).
+    /// Returns a number in [0, 1).
     fn unit(&mut self) -> f64 {
         let [a, b, c, d, ..] = self.next().to_le_bytes();
         f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
     }
 
-    /// A number of the standard normal distribution (Box-Muller).
+    /// Returns a number of the standard normal distribution (Box-Muller).
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (TAU * self.unit()).cos()

@@ -1,7 +1,7 @@
 //! The write path: from a fleet through the real recorder into rows, through the real compactor into blocks.
 //!
-//! Time is that of the results. The compactor runs when an hour of it has passed and after a fixed number of results,
-//! and the fleet waits if the compactor falls behind by one run. So the measured rate can be sustained.
+//! The clock shows the time of the results. The compactor runs whenever an hour of this time has passed, and after a fixed
+//! number of results, and the fleet waits if the compactor falls behind by one run. So the measured rate can be sustained.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::supervise::{ActorHandle, Supervisor};
 
 /// Results per batch, as in aggregators.
 const BATCH_RESULTS: usize = 1_024;
-/// Most results that wait in the recorder.
+/// Maximum number of results that wait in the recorder.
 const WAITING_RESULTS: u64 = 32_768;
 /// Batches prepared ahead of the recorder.
 const BATCHES_READY: usize = 16;
@@ -74,10 +74,10 @@ pub(super) struct IngestCost {
 /// Figures of a whole history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HistoryFigures {
-    /// Time until everything was sealed and merged.
+    /// The cost until everything was sealed and merged.
     pub(super) spent: IngestCost,
     pub(super) sealed: SealedTotals,
-    /// Bytes on the disk.
+    /// Bytes of the history on the disk.
     pub(super) bytes: u64,
 }
 
@@ -133,8 +133,8 @@ impl IngestPipeline {
         &self.databases
     }
 
-    /// Writes the next results of the fleet, while the compactor runs every `compact_every_ms` of their time; returns when they
-    /// are durable.
+    /// Writes the next results of the fleet, while the compactor runs every `compact_every_ms` of simulated time; returns
+    /// when the results are durable.
     pub(super) async fn feed(
         &self,
         mut fleet: SimulatedFleet,
@@ -184,13 +184,13 @@ impl IngestPipeline {
         self.recorder.send(batch).await.context("the recorder has stopped")
     }
 
-    /// Seals and merges what is due at `now`.
+    /// Seals and merges everything that is due at `now`.
     pub(super) async fn compact(&self, now: Timestamp) -> anyhow::Result<()> {
         compact(&self.compactor, &self.clock, now).await
     }
 
-    /// Advances time until everything is sealed, merged and dropped; returns the time before which nothing may be
-    /// written.
+    /// Advances time until everything is sealed, merged and dropped, and lets the fleet continue after that time. Returns
+    /// the cost.
     pub(super) async fn settle(&self, fleet: &mut SimulatedFleet) -> anyhow::Result<IngestCost> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
         let settled = Timestamp::from_ms((fleet.now().day() + 1) * DAY_MS + ALL_SETTLED_MS);
@@ -200,13 +200,13 @@ impl IngestPipeline {
         Ok(IngestCost { results: 0, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) })
     }
 
-    /// Bytes by which the history has grown.
+    /// Returns the number of bytes by which the history has grown.
     pub(super) async fn bytes(&self, storage: &BenchStorage) -> anyhow::Result<u64> {
         let bytes = storage.bytes(self.databases.history.reader()).await?;
         Ok(bytes.saturating_sub(self.empty_bytes))
     }
 
-    /// Stops the pipeline and measures what is on the disk.
+    /// Measures the history, and stops the pipeline.
     pub(super) async fn finish(
         self,
         spent: IngestCost,
@@ -222,7 +222,7 @@ impl IngestPipeline {
 
     /// Stops the pipeline and closes the databases, which moves write-ahead logs into the files.
     pub(super) async fn stop(self) {
-        // If it has stopped before, there is nothing to wait for.
+        // If the recorder has stopped before, there is nothing to wait for.
         let _ = self.recorder.send(DrainRequest).await;
         for thread in self.threads {
             thread.stop();
@@ -298,7 +298,7 @@ impl IngestCost {
         self.results as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Microseconds of CPU time per result.
+    /// Returns the CPU time per result, in microseconds.
     pub(super) fn cpu_us(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.results.max(1) as f64
     }

@@ -30,9 +30,9 @@ const ROWS: usize = 1_024;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlainRowFigures {
-    /// Time until they were durable.
+    /// The cost until the rows were durable.
     pub(super) spent: IngestCost,
-    /// Bytes, including the index.
+    /// Bytes of the rows, including the index.
     pub(super) bytes: u64,
 }
 

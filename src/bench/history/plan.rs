@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 
 use crate::model::location::LocationCode;
 
-/// Most results of the floor: the cost of plain rows is the same at any number that fits into memory.
+/// Maximum number of results of the floor: the cost of a plain row is the same for any number that fits into memory.
 const PLAIN_RESULTS: u64 = 1_000_000;
 
 const LONG_ABOUT: &str = "\
@@ -26,7 +26,7 @@ pub(super) struct HistoryBenchPlan {
     /// Results that are written
     #[arg(long, value_name = "N", default_value_t = 6_000_000, value_parser = value_parser!(u64).range(1..=1_000_000_000))]
     pub(super) results: u64,
-    /// Services that they are of
+    /// Number of services that the results belong to
     #[arg(long, value_name = "N", default_value_t = 150, value_parser = number())]
     pub(super) services: u32,
     /// Simulated seconds between two checks of a service
@@ -38,10 +38,10 @@ pub(super) struct HistoryBenchPlan {
     /// Days of history of the service that is read
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = number())]
     pub(super) days: u32,
-    /// Results a second that are written while it is read
+    /// Results a second of other services that are written during the reads
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = number())]
     pub(super) checks: u32,
-    /// Times that a request is repeated at most
+    /// Maximum number of repetitions of a request
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = number())]
     pub(super) repetitions: u32,
     /// Do not measure reads
@@ -63,17 +63,17 @@ fn number() -> RangedI64ValueParser<u32> {
 }
 
 impl HistoryBenchPlan {
-    /// Sizes of the curve in results, smallest first; empty without a curve.
+    /// Returns the sizes of the curve in results, smallest first; empty without a curve.
     pub(super) fn sizes(&self) -> BTreeSet<u64> {
         self.curve.iter().copied().collect()
     }
 
-    /// Number of results of the floor.
+    /// Returns the number of results of the floor.
     pub(super) fn plain_results(&self) -> u64 {
         self.results.min(PLAIN_RESULTS)
     }
 
-    /// Milliseconds between two checks of a location.
+    /// Returns the milliseconds between two checks of a location.
     pub(super) fn interval_ms(&self) -> u32 {
         self.interval_seconds.saturating_mul(1_000)
     }
@@ -83,7 +83,7 @@ impl HistoryBenchPlan {
     }
 }
 
-/// Code of a location by its number.
+/// Returns the code of the location with this number.
 pub(super) fn location_code(number: u8) -> String {
     format!("place-{number}")
 }

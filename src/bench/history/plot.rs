@@ -81,7 +81,7 @@ impl PlotPanel {
     }
 }
 
-/// Horizontal position on a logarithmic axis.
+/// Returns the horizontal position of a point on a logarithmic axis.
 fn across(points: &[CurvePoint], point: &CurvePoint) -> f64 {
     let log = |point: &CurvePoint| point.millions().max(1e-6).ln();
     let (first, last) = (points.first().map_or(0.0, log), points.last().map_or(0.0, log));

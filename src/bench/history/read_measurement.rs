@@ -1,4 +1,4 @@
-//! The reads that are measured, with what is promised of each, and the measurements of one of them.
+//! The measured reads, with their promised latencies, and the measurements of one of them.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl MeasuredRead {
     /// All kinds, in the order of the report.
     pub(super) const ALL: [Self; 5] = [Self::Newest, Self::Far, Self::Down, Self::Metrics, Self::Uptime];
 
-    /// Name of the request in JSON.
+    /// Returns the name of the request in JSON.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Newest => "newest_page",
@@ -45,7 +45,7 @@ impl MeasuredRead {
         }
     }
 
-    /// Promised milliseconds at p99 on two cores.
+    /// Returns the promised latency at p99 on two cores, in milliseconds.
     pub(super) const fn promised_ms(self) -> u32 {
         match self {
             Self::Newest => 5,
@@ -77,7 +77,7 @@ pub(super) struct ReadMeasurement {
 }
 
 impl ReadMeasurement {
-    /// No measurements yet; records up to a minute, with 1 % precision.
+    /// Creates an empty measurement, for latencies of up to a minute with 1 % precision.
     pub(super) fn nothing() -> anyhow::Result<Self> {
         let longest = Duration::from_secs(60);
         let latency_us = Histogram::new_with_max(u64::try_from(longest.as_micros())?, 2)?;

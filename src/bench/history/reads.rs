@@ -12,11 +12,11 @@ use crate::config::Config;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadLatency {
     question: MeasuredRead,
-    /// Responses.
+    /// Number of responses.
     pub(super) asked: u64,
     /// Responses that were not 2xx.
     pub(super) failed: u64,
-    /// Entries of a response, or of all its pages.
+    /// Number of entries of a response, or of all its pages.
     entries: u64,
     p50_us: u64,
     p99_us: u64,
@@ -36,7 +36,7 @@ impl ReadLatency {
         }
     }
 
-    /// A line of the table.
+    /// Returns the figures as a line of the table.
     pub(super) fn cells(&self) -> [String; 6] {
         let ms = |us: u64| format!("{:.1}", us as f64 / 1e3);
         [
@@ -67,9 +67,9 @@ impl ReadLatency {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadsReport {
     pub(super) figures: Vec<ReadLatency>,
-    /// Results of the service that was read.
+    /// Number of results of the service that was read.
     pub(super) results: u64,
-    /// Results per second that became durable meanwhile.
+    /// Results of other services per second that became durable meanwhile.
     pub(super) written_per_second: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The databases of a run: their places and their sizes in bytes.
+//! The databases of a run, and their sizes in bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl BenchStorage {
         Ok(databases)
     }
 
-    /// A database of the same kind for plain rows.
+    /// Opens a database of the same kind for plain rows.
     pub(super) async fn open_plain(&self, config: &Config) -> anyhow::Result<Database> {
         let url =
             self.history_url.clone().unwrap_or_else(|| sqlite_url(&self.plain_folder().join("plain.db")));
@@ -65,7 +65,7 @@ impl BenchStorage {
     fn history_url(&self) -> String {
         let file = self.history_folder().join("history.db");
         self.history_url.clone().unwrap_or_else(|| {
-            // An error shows when the database is opened.
+            // An error is reported when the database is opened.
             let _ = std::fs::create_dir_all(self.history_folder());
             sqlite_url(&file)
         })
@@ -84,12 +84,12 @@ impl BenchStorage {
         self.history_url.is_none()
     }
 
-    /// Bytes of all files of the history.
+    /// Returns the total size of all files of the history, in bytes.
     pub(super) fn file_bytes(&self) -> anyhow::Result<u64> {
         bytes_below(&self.history_folder())
     }
 
-    /// Bytes of the history: all its files, or the whole database of a server.
+    /// Returns the size of the history in bytes: all its files, or the whole database of a server.
     pub(super) async fn bytes(&self, connection: &dyn StoreConnection) -> anyhow::Result<u64> {
         match self.history_url {
             Some(_) => server_bytes(connection).await,
@@ -97,12 +97,12 @@ impl BenchStorage {
         }
     }
 
-    /// Bytes of all files of plain rows.
+    /// Returns the total size of all files of plain rows, in bytes.
     pub(super) fn plain_file_bytes(&self) -> anyhow::Result<u64> {
         bytes_below(&self.plain_folder())
     }
 
-    /// Bytes of plain rows: all their files, or the whole database on a server.
+    /// Returns the size of plain rows in bytes: all their files, or the whole database of a server.
     pub(super) async fn plain_bytes(&self, connection: &dyn StoreConnection) -> anyhow::Result<u64> {
         match self.history_url {
             Some(_) => server_bytes(connection).await,
@@ -118,7 +118,7 @@ async fn server_bytes(connection: &dyn StoreConnection) -> anyhow::Result<u64> {
     Ok(u64::try_from(bytes)?)
 }
 
-/// Bytes of all files in a folder, recursively.
+/// Returns the total size of all files in a folder, recursively, in bytes.
 fn bytes_below(folder: &Path) -> anyhow::Result<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(folder)? {

@@ -28,7 +28,7 @@ const FAILURES_MAX: u32 = 30;
 /// Largest response, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A backup, as the server describes it.
+/// A backup in a response of the server.
 #[derive(Debug, Deserialize)]
 struct RemoteBackup {
     name: Option<String>,

@@ -10,7 +10,7 @@ use crate::probe::finding::{CheckFinding, FindingValue};
 /// Common prefix of all field names.
 const METADATA: &str = "metadata.";
 
-/// One line per finding; for a list, one line per text.
+/// Returns one line per finding; a list has one line per entry.
 pub(super) fn draw(findings: &[CheckFinding]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -32,7 +32,7 @@ pub(super) fn draw(findings: &[CheckFinding]) -> String {
     text
 }
 
-/// The findings as JSON: an object whose keys are the names without `metadata.`.
+/// Returns the findings as JSON: an object whose keys are the names without `metadata.`.
 pub(super) fn to_json(findings: &[CheckFinding]) -> Value {
     let entry = |CheckFinding { field, value }: &CheckFinding| {
         let value = match value {

@@ -6,10 +6,10 @@ use crate::cli::variables::most_alike;
 use crate::http::kit::rule::FieldRule;
 use crate::probe::catalogue::{CheckTypeDefinition, ConditionField};
 
-/// Least similarity of a suggested field, 0 to 1: people leave out `metadata.`.
+/// Minimum similarity of a suggested field, from 0 to 1; low, because people leave out `metadata.`.
 const ALIKE: f64 = 0.6;
 
-/// Returns the end of the message, or an empty text if the rule says enough. `path` is that within the configuration.
+/// Returns the end of the message, or an empty text if the rule says enough. `path` is the path within the configuration.
 pub(super) fn hint(
     definition: &CheckTypeDefinition,
     config: &Map<String, Value>,

@@ -32,7 +32,7 @@ pub(super) struct ImportChunk {
     pub(super) stops: bool,
 }
 
-/// Settings for making results from lines.
+/// Packs the lines of a file into chunks of results.
 pub(super) struct ChunkPacker<'a> {
     pub(super) directory: &'a ServiceDirectory,
     /// Location of lines without one.
@@ -71,7 +71,7 @@ impl ChunkPacker<'_> {
             true
         })?;
         if chunk.lines > 0 {
-            // A closed receiver has failed, and reports it.
+            // If the receiver is closed, its side has failed and reports the error.
             let _ = chunks.blocking_send(chunk);
         }
         Ok(())

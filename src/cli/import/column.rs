@@ -26,7 +26,7 @@ pub(super) enum ImportColumn {
 
 const COLUMNS: usize = 16;
 
-/// Names of every column, in the order of the enum; the first is the one that is shown.
+/// Names of every column, in the order of the enum; the first name is shown in messages.
 const NAMES: [(ImportColumn, &[&str]); COLUMNS] = [
     (ImportColumn::Service, &["service"]),
     (ImportColumn::Location, &["location", "probe"]),
@@ -47,7 +47,7 @@ const NAMES: [(ImportColumn, &[&str]); COLUMNS] = [
 ];
 
 impl ImportColumn {
-    /// The column with this name, ignoring case.
+    /// Returns the column with this name, ignoring case.
     pub(super) fn named(name: &str) -> Option<Self> {
         let is_named = |names: &&[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
         NAMES.iter().find(|(_, names)| is_named(names)).map(|(column, _)| *column)

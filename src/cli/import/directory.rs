@@ -28,7 +28,7 @@ pub(super) struct ImportService {
 pub(super) struct ImportScope {
     /// Organisation; `None` = all.
     pub(super) organisation: Option<String>,
-    /// Id or name here, by the name in another tool.
+    /// Id or name in this installation, by the name in the other tool.
     pub(super) renamed: HashMap<String, String>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct ServiceDirectory {
     by_id: HashMap<String, usize>,
     /// Service by name; `None` if several have the same name.
     by_name: HashMap<String, Option<usize>>,
-    /// Name here, by the name in another tool.
+    /// Id or name in this installation, by the name in the other tool.
     renamed: HashMap<String, String>,
 }
 
@@ -47,7 +47,7 @@ impl ServiceDirectory {
     /// Reads the services of one or all organisations. Names are accepted only within a single organisation.
     ///
     /// # Errors
-    /// When the database fails, or there is no such organisation or service.
+    /// When the database fails, or an organisation or service that was named does not exist.
     pub(super) async fn read(
         main: &Database,
         plans: &PlanTable,
@@ -78,7 +78,7 @@ impl ServiceDirectory {
         Ok(directory)
     }
 
-    /// The service that a line names.
+    /// Returns the service that a line names.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl ServiceDirectory {
         }
     }
 
-    /// The service with this key, if results were found for it.
+    /// Returns the service with this key; `None` if it does not belong to the chosen organisations.
     pub(super) fn get(&self, key: ServiceKey) -> Option<&ImportService> {
         let index = self.known.binary_search_by_key(&key, |known| known.service.key);
         index.ok().and_then(|index| self.known.get(index))

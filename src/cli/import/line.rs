@@ -10,7 +10,7 @@ use crate::model::location::LocationCode;
 const SECONDS_END: f64 = 100_000_000_000.0;
 /// Latest accepted time: 2201-01-01, as in the API.
 const TIME_END_MS: f64 = 7_289_654_400_000.0;
-/// Longest duration: the largest number of microseconds in its column.
+/// Longest duration in milliseconds; as microseconds it still fits a 32-bit column.
 const DURATION_MAX_MS: f64 = 2_147_483.0;
 
 /// The values of a line, without its service.
@@ -109,8 +109,7 @@ where
     number.map(Some).ok_or_else(|| refused(column, text, allowed))
 }
 
-/// Converts milliseconds to microseconds. A duration that was rounded to 0 becomes the smallest one, since it was
-/// measured.
+/// Converts milliseconds to microseconds. A duration that was rounded to 0 becomes 1 µs, because it was measured.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
 fn duration(fields: &LineFields<'_>, column: ImportColumn) -> Result<Option<Micros>, String> {
     let Some(text) = fields.get(column) else { return Ok(None) };
@@ -120,7 +119,7 @@ fn duration(fields: &LineFields<'_>, column: ImportColumn) -> Result<Option<Micr
     us.map(Some).ok_or_else(|| refused(column, text, "milliseconds from 0 to 2147483"))
 }
 
-/// Returns the reason of a result that is not up, with or without a code.
+/// Returns the failure of a result that is not up; `None` if the line has neither code nor message.
 fn failure(fields: &LineFields<'_>, status: CheckStatus) -> Result<Option<CheckFailure>, String> {
     let (code, message) = (fields.get(ImportColumn::ErrorCode), fields.get(ImportColumn::ErrorMessage));
     if status == CheckStatus::Up {

@@ -25,7 +25,7 @@ pub(super) enum ImportFormat {
 /// The position of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinePosition {
-    /// Number from 1; for a record of several lines, that of the first.
+    /// Line number, counted from 1; for a record of several lines, the number of its first line.
     pub(super) line: u64,
     /// Bytes from the start of the file to the end of the line.
     pub(super) end: u64,
@@ -56,7 +56,8 @@ fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::R
         .terminator(Terminator::Any(b'\n'))
         .buffer_capacity(1 << 16)
         .from_reader(file);
-    // A preceding carriage return is white space. Otherwise the line feed after it would count towards the next line.
+    // A carriage return before the terminator is trimmed as white space. If it were a terminator, the line feed after it
+    // would count towards the next line.
     let columns = header(reader.byte_headers()?, ignores_unknown)?;
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
@@ -179,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// `line-end: service|time|status|error_message` of every line, or the error.
+    /// Returns `line-end: service|time|status|error_message` for every line, or the error.
     fn lines(format: ImportFormat, text: &str, ignores_unknown: bool) -> Result<Vec<String>, String> {
         let mut seen = Vec::new();
         let each = |position: LinePosition, fields: Result<&LineFields<'_>, String>| {

@@ -41,8 +41,8 @@ impl ImportSource {
         }
     }
 
-    /// Fingerprint that identifies a repeated import of the same file with the same options (`options`): its size, its
-    /// first and last MiB, and `options`.
+    /// Returns a fingerprint that identifies a repeated import of the same file with the same options: a hash of its size,
+    /// its first and last MiB, and `options`. `None` for a pipe or standard input.
     pub(super) fn fingerprint(&mut self, options: &str) -> io::Result<Option<String>> {
         let Self::File { file, bytes } = self else { return Ok(None) };
         let mut hash = Sha256::new();

@@ -10,14 +10,14 @@ use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 
-/// Bad lines that are listed; further ones are only counted.
+/// Maximum number of bad lines that are listed; further ones are only counted.
 const SHOWN_PROBLEMS: usize = 20;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct ImportSummary {
     /// Lines that were read.
     pub(super) read: u64,
-    /// New results.
+    /// Results that were not in the history before.
     pub(super) stored: u64,
     /// Results stored by an interrupted run of the same import.
     pub(super) before: u64,
@@ -40,7 +40,7 @@ pub(super) struct ServiceTally {
 }
 
 impl ImportSummary {
-    /// Counts a result.
+    /// Counts a result for its service.
     pub(super) fn see(&mut self, record: &CheckRecord) {
         let at = record.checked_at;
         let new = ServiceTally { results: 0, first: at, last: at };
@@ -62,7 +62,7 @@ impl ImportSummary {
         self.services.iter().map(|(service, seen)| (*service, *seen))
     }
 
-    /// The first bad lines.
+    /// The first bad lines, at most 20.
     pub(super) fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -88,7 +88,7 @@ impl ImportSummary {
         text + &self.table(directory)
     }
 
-    /// The results of each service, with headings; nothing without any.
+    /// Returns a table of the results of each service, with headings; empty if there are no results.
     fn table(&self, directory: &ServiceDirectory) -> String {
         let row = |(service, seen): (ServiceKey, ServiceTally)| {
             let known = directory.get(service).map(|known| &known.service);

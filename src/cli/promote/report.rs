@@ -30,7 +30,7 @@ pub(super) struct PromotionReport<'r> {
     pub(super) config: &'r Config,
 }
 
-/// Output when nothing is left to do.
+/// Returns the output for a target that already holds the whole installation.
 pub(super) fn already_there(as_json: bool) -> String {
     if as_json {
         json!({ "dry_run": false, "tables": [], "rows": 0, "already_there": true }).to_string()

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A period as it was, and as it would have been.
+/// The recorded and the simulated outcome of a period.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct SimulationReply {
     pub(super) period: TimeRangeText,
@@ -28,7 +28,7 @@ pub(super) struct LocationResults {
     pub(super) used: bool,
 }
 
-/// One course of the period: recorded or simulated.
+/// An outcome of the period, recorded or simulated.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct PeriodOutcome {
     pub(super) status_at_start: String,

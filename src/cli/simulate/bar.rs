@@ -63,14 +63,14 @@ pub(super) struct BarScale {
 }
 
 impl BarScale {
-    /// The index of the cell of a moment.
+    /// Returns the index of the cell that contains a moment.
     fn cell(self, at: Timestamp) -> usize {
         let (passed, whole) = (at.ms_since(self.from).max(0), self.to.ms_since(self.from).max(1));
         let cells = i64::try_from(self.cells).unwrap_or(i64::MAX);
         usize::try_from(passed * cells / whole).unwrap_or(0).min(self.cells.saturating_sub(1))
     }
 
-    /// The bar of a course of the period, with the times of its changes.
+    /// Returns the bar of an outcome; `times` are the times of its status changes.
     pub(super) fn bar(self, account: &PeriodOutcome, times: &[Timestamp], colours: bool) -> String {
         let mut cells = vec![BarShade::Up; self.cells];
         let mut known = vec![false; self.cells];
@@ -81,7 +81,7 @@ impl BarScale {
             begins_as.into_iter().chain(account.status_changes.iter().map(|change| change.to.as_str()));
         for ((start, end), status) in starts.zip(ends).zip(statuses).filter(|((start, end), _)| start < end) {
             let shade = BarShade::of(status);
-            // The end belongs to the next one.
+            // The end of a status belongs to the next status.
             for cell in self.cell(start)..=self.cell(end.plus_ms(-1)) {
                 cells[cell] = if known[cell] { cells[cell].max(shade) } else { shade };
                 known[cell] = true;
@@ -90,7 +90,7 @@ impl BarScale {
         cells.into_iter().map(|shade| shade.draw(colours)).collect()
     }
 
-    /// The axis: marks with their times, spaced by the available width.
+    /// Returns the axis: marks with their times, spaced by the available width.
     pub(super) fn axis(self) -> String {
         let length_ms = self.to.ms_since(self.from).max(1);
         let is_long = length_ms > 3 * DAY_MS;

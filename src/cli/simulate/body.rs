@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::sources::ConfigError;
 
-/// `NAME=VALUE`; dots in the name lead into objects, and the value is JSON or else text.
+/// An assignment `NAME=VALUE`. Dots in the name lead into objects; the value is JSON, or text if it is not valid JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SettingAssignment {
     path: Vec<String>,

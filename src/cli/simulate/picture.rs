@@ -8,7 +8,7 @@ use crate::clock::Timestamp;
 
 const BEFORE: &str = "before  ";
 const AFTER: &str = "after   ";
-/// Number of cells of a bar, whatever the width of the terminal.
+/// The allowed numbers of cells of a bar, whatever the width of the terminal.
 const CELLS: std::ops::RangeInclusive<usize> = 20..=400;
 
 /// Draws a simulation.

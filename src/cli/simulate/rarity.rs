@@ -1,12 +1,13 @@
-//! Warns when the stored results are less frequent than the simulated checks: then one result is counted several times.
+//! Warns when the stored results are less frequent than the simulated checks, because one result is then used for several
+//! checks.
 
 use crate::cli::simulate::answer::SimulationReply;
 use crate::cli::simulate::picture::time;
 
-/// Ratio of the distance of results to the interval from which a warning is given.
+/// Minimum ratio of the time between two results to the interval for a warning.
 const RARE: f64 = 2.0;
 
-/// Returns the warning, if the results of every location that counts are too far apart.
+/// Returns the warning if the results of all locations that are used are too far apart.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ struct ListedService {
     name: String,
 }
 
-/// Returns the id of the service with this id or name. An id is not verified here: the server does it.
+/// Returns the id of the service with this id or name. An id is not verified here, because the server verifies it.
 ///
 /// # Errors
 /// When the server does not answer or refuses, no service has the name, or several have it.

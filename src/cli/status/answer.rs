@@ -10,21 +10,21 @@ pub(super) struct EngineReply {
     pub(super) engine: EngineStatus,
 }
 
-/// The engine of a node.
+/// The state of a node's engine.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct EngineStatus {
     pub(super) started_at: String,
     pub(super) is_alive: bool,
-    /// Absent in older versions.
+    /// Absent in the responses of older versions.
     #[serde(default)]
     pub(super) warnings: Vec<String>,
     pub(super) actors: Vec<ActorRestarts>,
-    /// `None` = the node is alone.
+    /// The node's share of the partitions; `None` if it runs alone.
     pub(super) ownership: Option<OwnershipStatus>,
     pub(super) queues: QueueStatus,
 }
 
-/// A kind of actors.
+/// The restarts of one kind of actor.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ActorRestarts {
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(super) struct ActorRestarts {
     pub(super) last_error: Option<String>,
 }
 
-/// The share of a node.
+/// The partitions that a node owns, the nodes that it knows, and its counters.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct OwnershipStatus {
     pub(super) node: String,

@@ -13,7 +13,7 @@ use crate::cli::status::node::NodeReport;
 use crate::cli::table::{self, ColumnAlignment, TableCell};
 
 const PARTITIONS: usize = 64;
-/// Signs of a partition without an owner, and of one whose owner is dead.
+/// Sign of a partition without an owner; `ORPHANED` is the sign of a partition whose owner is dead.
 const UNOWNED: char = '·';
 const ORPHANED: char = '×';
 
@@ -23,7 +23,7 @@ const YELLOW: &str = "33";
 /// Colours of the nodes, in their order.
 const COLOURS: [&str; 6] = ["36", "32", "35", "34", "96", "92"];
 
-/// A node with a status.
+/// A node that has answered, with the status from its answer.
 struct AnsweringNode<'a> {
     seen: &'a NodeReport,
     engine: &'a EngineStatus,
@@ -40,7 +40,7 @@ impl AnsweringNode<'_> {
 struct NodeLetters(BTreeMap<String, (char, &'static str)>);
 
 impl NodeLetters {
-    /// Assigns letters to all known nodes.
+    /// Assigns a letter and a colour to every known node.
     fn of(answered: &[AnsweringNode<'_>]) -> Self {
         let known = answered.iter().filter_map(|one| one.engine.ownership.as_ref());
         let known = known.flat_map(|share| share.nodes.iter().map(|node| node.name.clone()));
@@ -56,7 +56,7 @@ impl NodeLetters {
     }
 }
 
-/// Draws the nodes; with ANSI colours when `colours`.
+/// Draws the nodes; with ANSI colours if `colours` is true.
 pub(super) fn draw(seen: &[NodeReport], now: &str, colours: bool) -> String {
     let answered: Vec<AnsweringNode<'_>> = seen
         .iter()
@@ -82,7 +82,7 @@ pub(super) fn draw(seen: &[NodeReport], now: &str, colours: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// All partitions in one line, with a legend of the letters.
+/// Returns all partitions in one line, and a legend of the letters.
 fn partitions(share: &OwnershipStatus, letters: &NodeLetters, colours: bool) -> [String; 3] {
     let mut cells = [(UNOWNED, RED); PARTITIONS];
     let mut legend = Vec::new();
@@ -191,8 +191,8 @@ fn queues_table(answered: &[AnsweringNode<'_>], colours: bool) -> Vec<String> {
     table::draw(head, answered.iter().map(row).collect(), colours)
 }
 
-/// One line for each engine that takes no commands, for each of its warnings, and for each kind of actor that died or
-/// froze.
+/// Returns a line for each engine that takes no commands, for each of its warnings, and for each kind of actor that was
+/// restarted.
 fn troubles(answered: &[AnsweringNode<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in answered {
@@ -210,7 +210,7 @@ fn troubles(answered: &[AnsweringNode<'_>]) -> Vec<String> {
     lines
 }
 
-/// Locations known to any of the nodes, each as seen by the first of them.
+/// Draws the locations known to any of the nodes, each as reported by the first node that knows it.
 fn locations_table(answered: &[AnsweringNode<'_>], colours: bool) -> Vec<String> {
     let head = [
         ("location", ColumnAlignment::Left),
@@ -237,13 +237,13 @@ fn locations_table(answered: &[AnsweringNode<'_>], colours: bool) -> Vec<String>
     table::draw(head, known.values().map(row).collect(), colours)
 }
 
-/// A time in milliseconds, if known; highlighted above a second.
+/// Returns a cell with a time in milliseconds, if known; highlighted above a second.
 fn milliseconds(time_ms: Option<u64>) -> TableCell {
     let text = time_ms.map_or("–".into(), |time_ms| format!("{time_ms} ms"));
     TableCell::of(text).painted(YELLOW, time_ms.is_some_and(|time_ms| time_ms > 1_000))
 }
 
-/// A timestamp of the API, to the second and readable.
+/// Shortens a timestamp of the API to seconds, with a space instead of `T`.
 fn moment(timestamp: &str) -> String {
     timestamp.get(..19).unwrap_or(timestamp).replace('T', " ")
 }

@@ -17,7 +17,7 @@ impl TerminalScreen {
     pub(super) fn open() -> Self {
         let is_terminal = stdout().is_terminal();
         if is_terminal {
-            // A failure is harmless: nobody sees the screen.
+            // A failed write is ignored: nobody sees the screen then.
             let _ = write!(stdout(), "{OPEN}");
         }
         Self { is_terminal }
@@ -40,7 +40,7 @@ impl Drop for TerminalScreen {
     fn drop(&mut self) {
         if self.is_terminal {
             let mut out = stdout().lock();
-            // The terminal may be closed.
+            // The terminal may be closed, so errors are ignored.
             let _ = write!(out, "{CLOSE}").and_then(|()| out.flush());
         }
     }

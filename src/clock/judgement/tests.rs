@@ -1,4 +1,4 @@
-//! Scenes of two clocks: steady time in hours, and how far the wall clock is ahead of it.
+//! Sequences of readings of two clocks: steady time in hours, and how far the wall clock is ahead of it.
 
 use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! The courier's dependencies, and one attempt: a delivery is sent to its channel, with its result.
+//! The courier's dependencies, and one attempt to send a delivery to its channel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::notify::sealed::ChannelVault;
 use crate::store::Databases;
 use crate::store::notifications::courier::TryRecord;
 
-/// The courier with its dependencies.
+/// The courier, which delivers messages, with its dependencies.
 #[derive(Clone, Debug)]
 pub struct Courier {
     /// The databases; the main one holds the outbox.
@@ -48,9 +48,9 @@ pub(super) struct PlannedTry {
     pub(super) channel: NotificationChannel,
     /// The id of the channel's organisation; the secrets are bound to it.
     pub(super) organisation: Option<Id>,
-    /// The mailbox of the contact that receives the message.
+    /// The address of the contact that receives the message; `None` = the channel's own recipients, or a deleted contact.
     pub(super) recipient: Option<String>,
-    /// True if a later message about the same subject was already delivered.
+    /// True if a later message about the same subject has been delivered, so that this one is given up.
     pub(super) is_overtaken: bool,
     pub(super) pass: TryPass,
 }
@@ -141,10 +141,10 @@ impl Courier {
     }
 }
 
-/// Returns a random number of 0..1.
+/// Returns a random number from 0 to 1.
 fn chance() -> f64 {
     let mut byte = [0];
-    // Without randomness all waits are equally long.
+    // Without randomness all waits have the same length.
     let _ = getrandom::fill(&mut byte);
     f64::from(byte[0]) / 255.0
 }

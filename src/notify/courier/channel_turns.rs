@@ -1,4 +1,4 @@
-//! The choice of messages to read next: channels with due messages and free capacity, with organisations in turn; rows that
+//! The choice of messages to read next: channels with due messages and free capacity, organisations alternating. Rows that
 //! cannot be read are skipped.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -13,7 +13,7 @@ use crate::store::{MainError, Reader};
 const FOUND: usize = 2_000;
 /// Maximum number of channels whose messages one poll reads.
 const READ: usize = 64;
-/// Maximum number of skipped unreadable messages; then all of them are tried again.
+/// Maximum number of unreadable messages that are skipped; beyond it all of them are tried again.
 const UNREADABLE: usize = 1_000;
 
 /// The order of channels across polls.

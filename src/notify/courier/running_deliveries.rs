@@ -24,7 +24,8 @@ use crate::store::{MainError, contacts, notification_channels, organisations};
 
 /// Maximum number of attempts that start at one poll.
 const BEGIN: usize = 128;
-/// Maximum number of messages of each sort that are read per channel: running ones are still due.
+/// Maximum number of messages of each sort that are read per channel; running messages are among them, because they are
+/// still due.
 const READ: u64 = 48;
 /// Maximum number of results that are stored at once.
 const WRITE: usize = 256;
@@ -32,7 +33,7 @@ const WRITE: usize = 256;
 const GATHER: Duration = Duration::from_millis(10);
 /// Maximum number of tries to store results: a message whose result is lost is sent again.
 const WRITES: u32 = 15;
-/// The wait between two of these tries.
+/// The wait between two tries to store results.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// Maximum number of expired messages that are given up at once.
 const GIVE_UP: u64 = 500;
@@ -61,7 +62,8 @@ impl<'a> RunningDeliveries<'a> {
         }
     }
 
-    /// Starts the due attempts for which there is capacity. Returns true if there was one.
+    /// Starts the due attempts for which there is capacity. Returns true if an attempt was started or a digest was
+    /// created.
     pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {
         if self.slots.total() >= SLOTS {
             return Ok(false);
@@ -79,7 +81,7 @@ impl<'a> RunningDeliveries<'a> {
         keys.iter().filter(|key| !channels.contains_key(key)).for_each(|key| self.turns.leave_out(*key));
         let gathered = self.gather(&due, &channels, now).await;
         if gathered.has_made_one {
-            // Read the due messages again.
+            // The digest is a new due message, so the due messages are read again.
             return Ok(true);
         }
         due.retain(|message| {
@@ -108,7 +110,7 @@ impl<'a> RunningDeliveries<'a> {
         })
     }
 
-    /// Starts these attempts. Returns true if there was one.
+    /// Starts these attempts. Returns true if at least one was started.
     async fn begin(
         &mut self,
         chosen: Vec<(DueMessage, TryPass)>,
@@ -161,7 +163,7 @@ impl<'a> RunningDeliveries<'a> {
         Ok(has_begun)
     }
 
-    /// Returns those of these messages that would arrive out of order. Those that are too early are queued again.
+    /// Returns the chosen messages that would arrive out of order. Messages that are too early are queued again.
     async fn order(&self, chosen: &[(DueMessage, TryPass)]) -> Result<OutOfOrder, MainError> {
         let main = &self.courier.databases.main;
         let again = chosen.iter().filter(|(message, _)| message.tries > 0);
@@ -219,7 +221,8 @@ impl<'a> RunningDeliveries<'a> {
         Ok(has_made_one)
     }
 
-    /// Waits at most `longest` until an attempt ends, and stores the results of those that have ended.
+    /// Waits for an attempt to end, at most `longest` (but at least `GATHER`), and stores the results of the attempts
+    /// that have ended.
     pub(super) async fn settle(&mut self, longest: Duration) -> Result<(), MainError> {
         let mut done = Vec::new();
         let mut until = Instant::now() + longest.max(GATHER);
@@ -283,7 +286,8 @@ impl<'a> RunningDeliveries<'a> {
         transaction.commit().await
     }
 
-    /// Gives up expired messages that got no last attempt: their channel is switched off, or its circuit is open.
+    /// Gives up expired messages that got no last attempt, because their channel is switched off or its circuit is open.
+    /// Also stops skipping unreadable channels.
     pub(super) async fn give_up_expired(&mut self) -> Result<(), MainError> {
         self.turns.take_in_again();
         let Some(now) = self.courier.guard.trusted_now() else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! Opens a notice when the template of a channel cannot be filled for the first time and a message is sent as plain
-//! facts.
+//! Opens a notice when the template of a channel cannot be filled and a message is therefore sent as JSON.
 
 use crate::lifecycle;
 use crate::model::notification::NotificationChannel;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The answer of the other side.
+/// The receiver's answer to a request.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelReply<'a> {
     /// Status code of the response.
@@ -13,7 +13,7 @@ pub struct ChannelReply<'a> {
     pub body: &'a str,
 }
 
-/// The meaning of an answer.
+/// The meaning of an answer for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyMeaning {
     /// The receiver has accepted the message.
@@ -26,9 +26,9 @@ pub enum ReplyMeaning {
     Never,
 }
 
-/// Returns the meaning of a status code without further details: 2xx is accepted; 408, 425, 429 and 5xx are temporary;
-/// the others, including redirects, are final, except missing resources and permissions (401, 403, 404): they are tried
-/// again, because the receiver may be reconfigured.
+/// Returns the meaning of a status code without further details. 2xx is accepted; 408, 409, 423, 425, 429 and 5xx are
+/// temporary. Missing resources and permissions (401, 403, 404) are tried again as well, because the receiver may be
+/// reconfigured. All others, including redirects, are final.
 #[must_use]
 pub const fn meaning_of_status(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
@@ -43,7 +43,8 @@ pub(super) fn member(body: &str, pointer: &str) -> Option<Value> {
     serde_json::from_str::<Value>(body).ok()?.pointer(pointer).cloned()
 }
 
-/// Returns the meaning of an answer that contains the time to wait, as a number in units of `unit_seconds`.
+/// Returns the meaning of an answer that contains the time to wait at this JSON pointer, as a number in units of
+/// `unit_seconds`.
 pub(super) fn asked_to_wait(body: &str, pointer: &str, unit_seconds: f64) -> ReplyMeaning {
     let wait = member(body, pointer).and_then(|number| number.as_f64());
     let wait = wait.and_then(|number| Duration::try_from_secs_f64(number * unit_seconds).ok());

@@ -9,15 +9,15 @@ use crate::model::notification::ChannelKind;
 
 /// The definition of one kind of channel.
 pub struct ChannelDefinition {
-    /// The kind that it describes.
+    /// The kind of channel that is defined.
     pub kind: ChannelKind,
     /// Short name, shown in forms.
     pub label: &'static str,
-    /// One or two sentences for people: its effect, and the source of its settings.
+    /// One or two sentences, shown in forms: what the channel does, and where to find its settings.
     pub description: &'static str,
     /// Use of digests, which combine several messages.
     pub digests: DigestPolicy,
-    /// Its settings, in the order of the form.
+    /// The settings of this kind, in the order of the form.
     pub fields: &'static [ChannelField],
     /// Creates the request for a message.
     pub compose: fn(&MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableSetting>,
@@ -28,11 +28,11 @@ pub struct ChannelDefinition {
 /// Use of digests, which combine several messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigestPolicy {
-    /// By default, when messages are frequent: they are read by people.
+    /// Digests by default when messages are frequent, because people read them.
     Usual,
-    /// On request: messages are read by a program.
+    /// Digests on request only, because a program reads the messages.
     IfWanted,
-    /// Never: each message changes an alert of its own.
+    /// No digests, because each message changes an alert of its own.
     Never,
 }
 

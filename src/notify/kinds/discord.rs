@@ -13,14 +13,14 @@ use crate::clock::Timestamp;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::NotificationMessage;
 
-/// Total limit of an embed; the text gets what the other parts leave.
+/// Maximum length of an embed in total; the text gets what the other parts leave.
 const ALL_LENGTH: usize = 6_000;
 const TITLE_LENGTH: usize = 256;
 const TEXT_LENGTH: usize = 4_000;
 const FIELD_LENGTH: usize = 200;
 const REASON_LENGTH: usize = 400;
 const FOOTER_LENGTH: usize = 100;
-/// The webhook does not exist.
+/// Discord's error code for a webhook that does not exist.
 const UNKNOWN_WEBHOOK: i64 = 10_015;
 
 pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
@@ -83,7 +83,7 @@ const fn markdown(c: char) -> Option<&'static str> {
     }
 }
 
-/// A rate limit contains the time to wait, in seconds with a fraction.
+/// Classifies an answer. A rate limit contains the time to wait, in seconds with a fraction.
 fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
         404 if member(reply.body, "/code").and_then(|code| code.as_i64()) == Some(UNKNOWN_WEBHOOK) => {

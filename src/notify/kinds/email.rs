@@ -1,4 +1,4 @@
-//! `email`: a mail by your own SMTP server, in plain text and in HTML.
+//! `email`: a mail through your own SMTP server, in plain text and in HTML.
 //!
 //! `Message-ID` is derived from the delivery's id, so that mail systems recognise a repeated mail. All mails about one subject
 //! refer to the same id, so that mail programs show them as one thread. `Auto-Submitted` prevents automatic replies.
@@ -26,7 +26,7 @@ use crate::model::outage_evidence::{LastFailure, duration, moment, seconds_betwe
 const SUBJECT_LENGTH: usize = 200;
 /// Maximum number of services whose failure reason is in a mail.
 const SERVICES_MAX: usize = 20;
-/// The longest text of a cell in the table of services.
+/// Maximum number of characters of a cell in the table of services.
 const CELL_LENGTH: usize = 300;
 const ADDRESS_FORM: &str = "an e-mail address";
 
@@ -140,7 +140,7 @@ fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableS
     }))
 }
 
-/// Returns the mailbox of the contact that receives the message, or those of the settings.
+/// Returns the address of the contact that receives the message, or the addresses in the settings.
 fn recipients(envelope: &MessageEnvelope<'_>) -> Result<Vec<Address>, UnusableSetting> {
     if let Some(own) = envelope.recipient {
         return Ok(vec![own.parse().map_err(|_| UnusableSetting("to"))?]);
@@ -191,7 +191,8 @@ struct HtmlMail<'a> {
     organisation: &'a str,
 }
 
-/// Returns the cells of a service in the table of reasons, for a message of this time; `None` without a known reason.
+/// Returns the cells of a service in the table of reasons, for a message of time `at` (milliseconds). `None` without a
+/// known reason.
 fn cells(service: &ServiceFacts, at: i64) -> Option<[String; 7]> {
     let evidence = service.evidence.as_deref()?;
     let failure = evidence.last_failure.as_ref();
@@ -222,7 +223,7 @@ fn html(message: &NotificationMessage) -> Option<String> {
     page.render().ok()
 }
 
-/// RFC 3834: the mail is generated, and must not be answered automatically.
+/// The header of RFC 3834 that marks a generated mail, so that it is not answered automatically.
 #[derive(Clone)]
 struct AutoSubmitted;
 
@@ -278,7 +279,7 @@ mod tests {
         let message = incident();
         let envelope = MessageEnvelope {
             id: &id,
-            // An hour after the fact: the mail is dated when it is sent.
+            // An hour after the event: the mail is dated when it is sent.
             at_seconds: AT_MS / 1_000 + 3_600,
             message: &message,
             settings: &settings,

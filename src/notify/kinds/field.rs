@@ -1,6 +1,7 @@
 //! Settings with their shapes and limits, for forms and for the validation of requests.
 //!
-//! The check of a text is one function, so that the form, the API and the composing of a message agree on what is allowed.
+//! The check of a text is one function, so that the form, the API and the composition of a message agree on what is
+//! allowed.
 
 use http::{HeaderName, HeaderValue};
 
@@ -18,9 +19,9 @@ pub struct ChannelField {
     pub help: &'static str,
     /// Type, limits and default of its values.
     pub shape: FieldShape,
-    /// True if it must be given.
+    /// True if the setting must be given.
     pub is_required: bool,
-    /// True if it is sealed, and replaced by the placeholder in answers.
+    /// True if the setting is stored encrypted, and replaced by the placeholder in answers.
     pub is_secret: bool,
 }
 
@@ -33,9 +34,9 @@ pub enum FieldShape {
     Text {
         /// Maximum number of characters.
         max_length: usize,
-        /// The check of the content, besides the length.
+        /// The check of the content, in addition to the length.
         passes: fn(&str) -> bool,
-        /// The check in words, for the error: "letters, digits, - and _".
+        /// The rule of the check in words, for the error: "letters, digits, - and _".
         form: &'static str,
     },
     /// A template, which may have several lines.
@@ -52,9 +53,9 @@ pub enum FieldShape {
         max_items: usize,
         /// Maximum number of characters of each text.
         max_length: usize,
-        /// The check of the content, besides the length.
+        /// The check of the content, in addition to the length.
         passes: fn(&str) -> bool,
-        /// The rule of the check, in words.
+        /// The rule of the check in words, for the error.
         form: &'static str,
     },
     /// Headers of a request: an object of texts by name; names that [`is_header_name`] accepts, values of one line of
@@ -96,7 +97,7 @@ pub fn any_line(text: &str) -> bool {
 /// Maximum length of a header's value, in characters.
 pub const HEADER_LENGTH: usize = 2_000;
 
-/// Returns true for a header that may be configured; those for framing and destination are set by the client.
+/// Returns true for a header that may be configured; headers for framing and destination are set by the client.
 #[must_use]
 pub fn is_header_name(text: &str) -> bool {
     text.parse::<HeaderName>().is_ok_and(|name| !is_own(&name))

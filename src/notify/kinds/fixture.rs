@@ -15,7 +15,7 @@ use crate::notify::kinds::{MessageEnvelope, OpenSettings, OutgoingDelivery, Outg
 /// The time of all messages.
 pub(super) const AT_MS: i64 = 1_700_000_000_000;
 
-/// An incident whose texts hold what services of others give a meaning to.
+/// An incident whose texts contain markup and mentions of the receivers' services.
 pub(super) fn incident() -> NotificationMessage {
     let service = |name: &str| ServiceFacts {
         id: Id::random().to_string(),
@@ -47,11 +47,11 @@ pub(super) fn incident() -> NotificationMessage {
     }
 }
 
-/// The reason of [`outage`] as people read it.
+/// The reason of [`outage`], as it appears in a message.
 pub(super) const REASON: &str = "Shop (https://shop.example/): connect_refused, Connection refused, since 22:12:15 UTC, for 1 min 5 s; \
     seen by Frankfurt, Oslo; not by Paris; depends on Gateway";
 
-/// An incident of which it is known why.
+/// An incident with known evidence of its cause.
 pub(super) fn outage() -> NotificationMessage {
     with(incident(), |facts| {
         facts.title = "Shop is down".into();
@@ -82,7 +82,7 @@ fn evidence() -> OutageEvidence {
     }
 }
 
-/// The same with longer texts than any service takes.
+/// An incident with longer texts than any receiver accepts.
 pub(super) fn huge() -> NotificationMessage {
     with(incident(), |facts| {
         facts.title = "\"🚨&".repeat(100);
@@ -102,7 +102,7 @@ pub(super) fn huge() -> NotificationMessage {
     })
 }
 
-/// Another event of the same incident.
+/// A message about this event of `incident`.
 pub(super) fn event(event: NotificationEvent) -> NotificationMessage {
     let status = match event {
         NotificationEvent::IncidentResolved => IncidentStatus::Resolved,
@@ -111,7 +111,7 @@ pub(super) fn event(event: NotificationEvent) -> NotificationMessage {
     NotificationMessage { event, ..with(incident(), |facts| facts.status = status) }
 }
 
-/// A certificate near its end, or one that has been renewed.
+/// A notice about a certificate that expires soon, or (`is_over`) that has been renewed.
 pub(super) fn notice(is_over: bool) -> NotificationMessage {
     let facts = NoticeFacts {
         id: "certificate-1".into(),
@@ -123,7 +123,7 @@ pub(super) fn notice(is_over: bool) -> NotificationMessage {
     NotificationMessage { subject: MessageSubject::Notice(facts), ..incident() }
 }
 
-/// A test of a channel.
+/// A test message of a channel.
 pub(super) fn test() -> NotificationMessage {
     NotificationMessage::test(SenderIdentity { name: "Acme", language: "en", default_language: "en" }, AT_MS)
 }
@@ -135,7 +135,7 @@ fn with(mut message: NotificationMessage, change: impl FnOnce(&mut IncidentFacts
     message
 }
 
-/// The request of a kind with these settings.
+/// Returns the request that a kind of channel makes of this message with these settings.
 pub(super) fn request(kind: ChannelKind, settings: &Value, message: &NotificationMessage) -> OutgoingRequest {
     let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
     let settings = OpenSettings::new(settings.as_object().unwrap().clone());

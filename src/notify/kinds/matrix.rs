@@ -13,7 +13,7 @@ use super::summary::{escaped, facts, html, plain};
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::NotificationMessage;
 
-/// An event has at most 64 KiB; both forms of the text together stay far below.
+/// Maximum number of characters of the headline. An event may have 64 KiB; both forms of the text together stay far below.
 const TITLE_LENGTH: usize = 1_000;
 const TEXT_LENGTH: usize = 4_000;
 const FACT_LENGTH: usize = 300;
@@ -67,7 +67,7 @@ fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableS
         "body": escaped(&format!("{}\n{}", message.headline(), plain(message)), TITLE_LENGTH + TEXT_LENGTH, |_| None),
         "format": "org.matrix.custom.html",
         "formatted_body": formatted(message),
-        // Without it, old clients search the text for names.
+        // Without this member, old clients search the text for names.
         "m.mentions": {},
     });
     let request = OutgoingRequest::json(address(settings.text("homeserver"), "", &path), &body);
@@ -88,7 +88,7 @@ fn formatted(message: &NotificationMessage) -> String {
     format!("<b>{headline}</b><br>{text}{}", lines.collect::<String>())
 }
 
-/// A rate limit contains the time to wait, in milliseconds.
+/// Classifies an answer. A rate limit contains the time to wait, in milliseconds.
 fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
         429 => asked_to_wait(reply.body, "/retry_after_ms", 0.001),

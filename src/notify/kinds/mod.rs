@@ -1,7 +1,7 @@
 //! The kinds of channels: the settings of each, the request for a message, and the meaning of an answer. One file per kind.
 //!
-//! It is a catalogue like that of check types: one set of definitions that the API shows, that validates requests of clients,
-//! and that the courier builds requests from. Nothing here opens a connection.
+//! The kinds form a catalogue like that of check types: from the same definitions the API lists the kinds and validates
+//! requests of clients, and the courier builds its requests. Nothing here opens a connection.
 
 mod answer;
 mod definition;
@@ -36,7 +36,7 @@ pub use template::template_flaw;
 
 use crate::model::notification::ChannelKind;
 
-/// The catalogue's entry for a kind.
+/// Returns the catalogue's entry for a kind.
 #[must_use]
 pub const fn definition(kind: ChannelKind) -> &'static ChannelDefinition {
     match kind {

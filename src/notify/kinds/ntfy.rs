@@ -1,6 +1,6 @@
 //! `ntfy`: publishes to a topic of ntfy (<https://docs.ntfy.sh/publish/#publish-as-json>).
 //!
-//! As JSON, because headers cannot contain titles that are not ASCII.
+//! Messages are sent as JSON, because headers can only contain ASCII.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::model::notification::ChannelKind;
 use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://ntfy.sh";
-/// A longer message would become an attachment.
+/// Maximum size of a message in bytes; ntfy turns a longer one into an attachment.
 const MESSAGE_BYTES: usize = 4_096;
 const TITLE_BYTES: usize = 250;
 
@@ -73,7 +73,7 @@ fn compose(envelope: &MessageEnvelope<'_>) -> Result<OutgoingDelivery, UnusableS
     }))
 }
 
-/// Returns the priority, 1 to 5; 3 is the default, 5 rings until it is seen.
+/// Returns the priority, 1 to 5; 3 is the default, 5 rings until the message is seen.
 fn priority(message: &NotificationMessage) -> u8 {
     match message.severity() {
         Some(severity) if !message.is_good_news() => match severity {

@@ -16,11 +16,11 @@ use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://api.opsgenie.com";
 const EU_URL: &str = "https://api.eu.opsgenie.com";
-/// Limits of the API.
+/// Maximum number of characters of an alert's message; the next two limits are those of its description and of a note.
 const MESSAGE_LENGTH: usize = 130;
 const TEXT_LENGTH: usize = 15_000;
 const NOTE_LENGTH: usize = 10_000;
-/// The longest reason; all details together have at most 8,000 characters.
+/// Maximum number of characters of a reason; all details together may have 8,000.
 const REASON_LENGTH: usize = 900;
 const DETAIL_LENGTH: usize = 400;
 

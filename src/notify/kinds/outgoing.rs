@@ -10,7 +10,7 @@ use crate::id::Id;
 use crate::model::notification::message::NotificationMessage;
 use crate::notify::template::TemplateError;
 
-/// A message for a channel, with all the data for its request.
+/// A message for one channel, with all the data that its request is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageEnvelope<'a> {
     /// The id of the delivery, the same for every attempt.
@@ -21,7 +21,7 @@ pub struct MessageEnvelope<'a> {
     pub message: &'a NotificationMessage,
     /// The settings of the channel, with secrets in clear.
     pub settings: &'a OpenSettings,
-    /// The mailbox of the receiving contact, for a mail channel; `None` = those of the settings.
+    /// The address of the receiving contact, for a mail channel; `None` = the recipients in the settings.
     pub recipient: Option<&'a str>,
 }
 
@@ -41,14 +41,14 @@ pub enum OutgoingDelivery {
     },
 }
 
-/// An HTTP request for a message. Its address, headers and body may contain secrets: it is never shown.
+/// An HTTP request for a message. Its address, headers and body may contain secrets, so `Debug` shows only the method.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingRequest {
     /// `POST` or `PUT`.
     pub method: &'static str,
     /// URL of the request.
     pub url: String,
-    /// Its headers, besides those that every request has; names in lower case.
+    /// Headers in addition to those of every request; names in lower case.
     pub headers: Vec<(Cow<'static, str>, String)>,
     /// Body of the request.
     pub body: Vec<u8>,
@@ -76,7 +76,7 @@ impl fmt::Debug for OutgoingRequest {
     }
 }
 
-/// A mail, and the server that sends it. It contains a password: it is never shown.
+/// A mail, and the server that sends it. It contains a password, so `Debug` shows only the encryption.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingMail {
     /// Host name or address of the server.
@@ -87,7 +87,7 @@ pub struct OutgoingMail {
     pub encryption: MailEncryption,
     /// The login, if the server requires one.
     pub credentials: Option<MailCredentials>,
-    /// The name in the greeting of the server.
+    /// The client's name for `EHLO`: the domain of the sender's address.
     pub hello: String,
     /// Addresses of sender and recipients.
     pub envelope: lettre::address::Envelope,
@@ -106,7 +106,7 @@ pub enum MailEncryption {
     None,
 }
 
-/// A user of a mail server. Never shown.
+/// User name and password for a mail server. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MailCredentials {
     /// Name of the user.

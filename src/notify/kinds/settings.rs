@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::field::ChannelField;
 
-/// Settings in clear. Never shown.
+/// Settings with secrets in clear. `Debug` hides all values.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OpenSettings(Map<String, Value>);
 
@@ -29,8 +29,8 @@ impl OpenSettings {
         self.0.get(name)
     }
 
-    /// Returns the texts of all secret settings, so that they can be masked in shown texts: every text in them, and for an
-    /// address also the part after its host.
+    /// Returns all texts in secret settings, so that they can be masked in shown texts; for an address also the part after
+    /// its host.
     #[must_use]
     pub fn secrets(&self, fields: &[ChannelField]) -> Vec<&str> {
         let mut found = Vec::new();

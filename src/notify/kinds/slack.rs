@@ -12,10 +12,10 @@ use super::summary::{SummaryFact, colour, escaped, facts};
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::NotificationMessage;
 
-/// The longest text of a section, and of one of its fields.
+/// Maximum number of characters of a section; the next limit is that of one of its fields.
 const TEXT_LENGTH: usize = 3_000;
 const FIELD_LENGTH: usize = 2_000;
-/// The longest reason: three of them are one section.
+/// Maximum number of characters of a reason; three reasons share one section.
 const REASON_LENGTH: usize = 900;
 /// Answers which mean that the webhook or its channel was removed or refuses such messages.
 const FINAL: [&str; 5] =
@@ -86,7 +86,7 @@ const fn mrkdwn(c: char) -> Option<&'static str> {
     }
 }
 
-/// Returns the meaning of an answer; a webhook that was removed never returns under the same address.
+/// Returns the meaning of an answer. A removed webhook is final, because its address is never used again.
 fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     let is_final = matches!(reply.status, 403 | 404 | 410) && FINAL.contains(&reply.body.trim());
     if is_final { ReplyMeaning::Never } else { meaning_of_status(reply) }

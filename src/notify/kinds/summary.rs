@@ -1,6 +1,7 @@
-//! A message for people: the facts for a line of their own, a colour, and texts truncated and escaped for the services.
+//! The texts of a message for people: its facts, each with a line of its own, a colour, and truncation and escaping for
+//! the receivers.
 //!
-//! Lengths are in UTF-16 code units, as most services count; that is never less than the number of characters.
+//! Lengths are in UTF-16 code units, as most services count; this is never less than the number of characters.
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
@@ -9,14 +10,14 @@ use crate::model::notification::message::{IncidentFacts, NotificationMessage, Se
 use crate::model::outage_evidence::duration;
 use crate::texts::reason::OutageReason;
 
-/// Maximum number of services listed by name; the rest is a number.
+/// Maximum number of services listed by name; the others are only counted.
 const NAMED_MAX: usize = 10;
-/// The longest text of a fact.
+/// Maximum length of the text of a fact.
 const FACT_LENGTH: usize = 900;
-/// The longest list of names, with room for the number of the others.
+/// Maximum length of a list of names, with room for the number of the others.
 const NAMES_LENGTH: usize = 860;
 
-/// A fact with a line of its own.
+/// A fact of a message, shown on a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryFact {
     /// Short name for people.
@@ -29,7 +30,7 @@ pub(super) struct SummaryFact {
 const REASON_LABELS: [&str; 3] = ["Reason", "Reason 2", "Reason 3"];
 
 impl SummaryFact {
-    /// Returns true if it is the reason of a service's failure, which is longer than other facts.
+    /// Returns true if the fact is the reason of a service's failure, which is longer than other facts.
     pub(super) fn is_reason(&self) -> bool {
         REASON_LABELS.contains(&self.label)
     }
@@ -65,7 +66,7 @@ pub(super) fn facts(message: &NotificationMessage) -> Vec<SummaryFact> {
     facts
 }
 
-/// Returns the failure reasons of the message's services, one line each: those that have not recovered first.
+/// Returns the failure reasons of the message's services, one line each; services that have not recovered come first.
 pub(super) fn reasons(message: &NotificationMessage) -> impl Iterator<Item = String> {
     let reported = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::reported_services);
     let of = move |are_recovered: bool| reported.iter().filter(move |one| one.is_recovered == are_recovered);
@@ -106,7 +107,8 @@ fn minute(ms: i64) -> String {
     format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
 }
 
-/// Returns the colour of a message as 0xRRGGBB: green for good news, otherwise yellow, orange or red by severity.
+/// Returns the colour of a message as 0xRRGGBB: blue without severity, green for good news, otherwise yellow, orange or
+/// red by severity.
 pub(super) fn colour(message: &NotificationMessage) -> u32 {
     match message.severity() {
         None => 0x1e_88_e5,
@@ -132,7 +134,7 @@ pub(super) fn plain_without_reasons(message: &NotificationMessage) -> String {
     lines.join("\n")
 }
 
-/// Returns the text in one line.
+/// Returns the text with all white space replaced by single spaces.
 pub(super) fn one_line(text: &str) -> String {
     text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -172,7 +174,7 @@ pub(super) fn cut_bytes(text: &str, most: usize) -> String {
     format!("{}…", &text[..end.unwrap_or(0)])
 }
 
-/// Returns the HTML escape of a character that needs one.
+/// Returns the HTML escape of a character, `None` if it needs none.
 pub(super) const fn html(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),

@@ -1,7 +1,7 @@
 //! `teams`: a workflow of Microsoft Teams that posts an Adaptive Card
 //! (<https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook>).
 //!
-//! Texts are `TextRun`s, in which nothing is Markdown. The whole request stays below 28 KB.
+//! Texts are `TextRun`s, in which nothing is Markdown. The body of the request stays below the 28 KB that Teams accepts.
 
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::NotificationMessage;
 
-/// Teams accepts 28 KB; this leaves some room for additions of the workflow.
+/// Maximum size of a request's body. Teams accepts 28 KB; the difference is room for additions of the workflow.
 const BODY_BYTES: usize = 24 * 1_024;
 const TITLE_LENGTH: usize = 500;
-/// Lengths of the text; the first one that fits is used.
+/// Lengths to which the text is truncated; the first one with which the request fits is used.
 const TEXT_LENGTHS: [usize; 5] = [8_000, 4_000, 2_000, 1_000, 0];
 const FACT_LENGTH: usize = 200;
 const REASON_LENGTH: usize = 500;

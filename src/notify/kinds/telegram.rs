@@ -13,7 +13,8 @@ use crate::model::notification::ChannelKind;
 use crate::model::notification::message::NotificationMessage;
 
 const BASE_URL: &str = "https://api.telegram.org";
-/// A message has at most 4,096 characters, including escapes; the text gets what the other lines leave.
+/// Maximum length of a message, including escapes; Telegram accepts 4,096 characters. The text gets what the other lines
+/// leave.
 const MESSAGE_LENGTH: usize = 4_000;
 const TITLE_LENGTH: usize = 500;
 const FACT_LENGTH: usize = 100;
@@ -122,7 +123,7 @@ fn text(message: &NotificationMessage) -> String {
     lines.join("\n")
 }
 
-/// Telegram refuses invalid messages with 400; 429 contains the time to wait, in seconds.
+/// Classifies an answer. Telegram refuses invalid messages with 400; 429 contains the time to wait, in seconds.
 fn judge(reply: &ChannelReply<'_>) -> ReplyMeaning {
     match reply.status {
         429 => asked_to_wait(reply.body, "/parameters/retry_after", 1.0),

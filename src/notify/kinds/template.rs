@@ -73,7 +73,7 @@ pub(super) static DEFINITION: ChannelDefinition = ChannelDefinition {
 /// The setting with the template.
 const BODY: &str = "body";
 
-/// Parses a template and fills it with a sample of each kind of message, including the longest one. All of them together
+/// Parses a template and fills it with a sample of each kind of message, including the longest one. All samples together
 /// may take no more work than one message.
 fn check_template(text: &str) -> Result<(), TemplateError> {
     let template = MessageTemplate::parse(text)?;
@@ -169,7 +169,7 @@ mod tests {
         );
     }
 
-    /// Cases: the template and its error; `None` if it can be stored.
+    /// Cases: the template and its error; `None` if the template can be stored.
     #[rstest]
     #[case::all_that_it_knows(
         "{{ id }}{{ event }}{{ timestamp }}{{ organisation }}{{ subject_id }}{{ headline }}{{ text }}{{ severity }}{{ is_good_news }}",

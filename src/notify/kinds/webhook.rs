@@ -1,8 +1,8 @@
 //! `webhook`: a signed request to the user's own program, as in Standard Webhooks
 //! (<https://www.standardwebhooks.com>): `webhook-id`, `webhook-timestamp`, `webhook-signature`.
 //!
-//! The signed text is `{id}.{timestamp}.{body}`, with HMAC-SHA256. While a secret is being replaced, the message is signed with
-//! both, so that the receiver can switch at any time.
+//! The signed text is `{id}.{timestamp}.{body}`, with HMAC-SHA256. While a secret is being replaced, the message is signed
+//! with the old and the new one, so that the receiver can switch at any time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -95,7 +95,7 @@ fn signature(secret: &str, envelope: &MessageEnvelope<'_>, body: &[u8]) -> Resul
     Ok(format!("v1,{}", BASE64.encode(signature)))
 }
 
-/// `type`, `timestamp` and `data`, as the standard recommends.
+/// Returns the body of the request: `type`, `timestamp` and `data`, as the standard recommends.
 pub(super) fn payload(message: &NotificationMessage) -> Value {
     let data = json!({
         "organisation": message.organisation,
@@ -194,8 +194,8 @@ mod tests {
     use crate::model::notification::message::SenderIdentity;
     use crate::notify::kinds::settings::OpenSettings;
 
-    /// Standard Webhooks, specification: the example of the signature scheme, with our id and body in its place is computed here
-    /// by another implementation (Python's hmac).
+    /// Uses the secret and signature scheme of the Standard Webhooks specification. The expected values for our id and
+    /// body were computed with Python's hmac.
     #[test]
     fn a_message_is_signed_with_both_secrets() {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -1,6 +1,6 @@
 //! The SMTP dialogue with a mail server (RFC 5321): commands, replies and the text of a mail, each with its timeout.
 //!
-//! It limits the size of replies, and does not interpret them.
+//! The size of replies is limited here; their consequences are decided by the caller.
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::egress::outbound::{ExchangeFailure, TimeoutStage};
 /// Maximum number of lines of a reply; [`REPLY_BYTES`] limits its size.
 const LINES_MAX: usize = 1_000;
 const REPLY_BYTES: usize = 64 * 1_024;
-/// Bytes of a mail that are sent within the time of one block.
+/// Number of bytes of a mail that are sent within one timeout (`data_block`).
 const BLOCK_BYTES: usize = 16 * 1_024;
 
 /// A connection to a mail server, plain or encrypted.
@@ -38,12 +38,12 @@ pub(super) struct SmtpReply {
 pub(super) enum NoReply {
     /// The connection was lost, or the time is over.
     Lost(ExchangeFailure),
-    /// The received data are no reply.
+    /// The received data are not a reply of SMTP.
     Nonsense(&'static str),
 }
 
 impl SmtpReply {
-    /// Returns true if the server carries out the command, or continues.
+    /// Returns true if the reply code means success or "continue" (200 to 399).
     pub(super) const fn is_positive(&self) -> bool {
         matches!(self.code, 200..=399)
     }
@@ -53,7 +53,7 @@ impl SmtpReply {
         self.lines.join(" ")
     }
 
-    /// Returns the parameters of an extension that the server offers.
+    /// Returns the parameters of an extension of the server; `None` if the server does not offer it.
     pub(super) fn extension(&self, name: &str) -> Option<&str> {
         let offered = self.lines.iter().skip(1).find_map(|line| {
             let (word, more) = line.split_at_checked(name.len())?;
@@ -69,7 +69,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// Waits for a reply: the greeting, or that to a mail.
+    /// Waits for a reply without sending a command: the greeting, or the reply to a mail.
     pub(super) async fn hear(&mut self, within: Duration) -> Result<SmtpReply, NoReply> {
         in_time(within, self.read_reply()).await
     }
@@ -142,7 +142,8 @@ async fn in_time<T>(within: Duration, done: impl Future<Output = Result<T, NoRep
         .unwrap_or(Err(NoReply::Lost(ExchangeFailure::Timeout(TimeoutStage::Answering))))
 }
 
-/// Returns the text of a mail in wire format (RFC 5321, 4.5.2): a dot at the start of a line is doubled, and the last line ends.
+/// Returns the text of a mail in wire format (RFC 5321, 4.5.2): a dot at the start of a line is doubled, and the last line
+/// ends with CRLF.
 fn transparent(text: &[u8]) -> Vec<u8> {
     let mut sent = Vec::with_capacity(text.len() + 64);
     for byte in text {
@@ -170,7 +171,7 @@ mod tests {
         Err(_) => "",
     };
 
-    /// The result of reading data that a server sends before it closes.
+    /// Returns the result of reading these data from a server that closes the connection after them.
     async fn reply_to(answer: &[u8]) -> Result<SmtpReply, NoReply> {
         let (client, mut server) = duplex(1_024 * 1_024);
         server.write_all(answer).await.unwrap();

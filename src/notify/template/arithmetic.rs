@@ -1,4 +1,4 @@
-//! Arithmetic and comparisons: a result that is not a number of 64 bits is an error, never a wrong number.
+//! Arithmetic and comparisons. A result that is not a 64-bit number is an error, never a wrong number.
 
 use std::cmp::Ordering;
 
@@ -65,7 +65,7 @@ pub(super) fn negate(value: &TemplateValue<'_>) -> Result<TemplateValue<'static>
     }
 }
 
-/// Converts to a floating-point number; a whole number beyond 2^53 loses its last digits, as in other languages.
+/// Converts to a floating-point number; a whole number beyond 2^53 loses its last digits.
 fn float(value: &TemplateValue<'_>) -> Result<f64, TemplateProblem> {
     match value {
         TemplateValue::Integer(integer) => Ok(*integer as f64),
@@ -78,7 +78,7 @@ fn float(value: &TemplateValue<'_>) -> Result<f64, TemplateProblem> {
     }
 }
 
-/// Returns the result of a comparison. Values of different kinds are not equal, and have no order.
+/// Returns the result of a comparison. Values of different kinds are not equal; ordering them is an error.
 pub(super) fn compare(
     operator: ComparisonOperator,
     left: &TemplateValue<'_>,

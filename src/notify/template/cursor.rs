@@ -3,7 +3,7 @@
 use super::error::{TemplateFault, TemplateProblem};
 use super::lexer::{TemplateLexer, TemplateToken, TokenKind};
 
-/// Maximum nesting of blocks and expressions; it bounds the stack of all code that walks the tree.
+/// Maximum nesting of blocks and expressions, which bounds the stack of all code that walks the tree.
 pub(super) const DEPTH_MAX: usize = 32;
 
 /// The next token of a template.
@@ -15,7 +15,7 @@ pub(super) struct TokenCursor<'t> {
 }
 
 impl<'t> TokenCursor<'t> {
-    /// The cursor before the first token.
+    /// Creates a cursor before the first token.
     pub(super) fn new(source: &'t str) -> Result<Self, TemplateFault> {
         let mut lexer = TemplateLexer::new(source);
         let token = lexer.next_token()?;
@@ -46,7 +46,7 @@ impl<'t> TokenCursor<'t> {
         Ok(is_wanted)
     }
 
-    /// Takes the required next token.
+    /// Takes the next token, which must equal `wanted`; `expected` describes it in the error.
     pub(super) fn expect(
         &mut self,
         wanted: &TokenKind<'_>,
@@ -55,7 +55,7 @@ impl<'t> TokenCursor<'t> {
         if self.take_if(wanted)? { Ok(()) } else { Err(self.unexpected(expected)) }
     }
 
-    /// Returns the fault that the next token is not allowed here.
+    /// Returns the error that the next token is not allowed here.
     pub(super) fn unexpected(&self, expected: &'static str) -> TemplateFault {
         let problem = TemplateProblem::Unexpected { found: self.kind().describe(), expected };
         TemplateFault { offset: self.offset(), problem }

@@ -8,16 +8,16 @@
 pub struct TemplateError {
     /// The line, counted from 1.
     pub line: usize,
-    /// The character in that line, counted from 1.
+    /// The position of the character in its line, counted from 1.
     pub column: usize,
     /// The problem at this position.
     pub problem: TemplateProblem,
 }
 
-/// The problem of a template.
+/// The kind of error in a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateProblem {
-    /// Something that is not allowed here.
+    /// A token that is not allowed at its position.
     #[error("found {found}, expected {expected}")]
     Unexpected {
         /// The text that was found.
@@ -25,15 +25,15 @@ pub enum TemplateProblem {
         /// The alternatives that are allowed.
         expected: &'static str,
     },
-    /// Something without an end.
+    /// An opening bracket, quote or tag that is not closed.
     #[error("{opening} has no end; expected {closing}")]
     Unclosed {
-        /// The opening that was found.
+        /// The opening, as it was found.
         opening: &'static str,
-        /// The closing that is missing.
+        /// The missing closing.
         closing: &'static str,
     },
-    /// More than this number of characters in a template.
+    /// A template with more than this number of characters.
     #[error("a template has at most {0} characters")]
     TooLong(usize),
     /// A name of more than this number of characters.
@@ -48,7 +48,7 @@ pub enum TemplateProblem {
     /// A value that the message does not have.
     #[error("there is no {0}; use the filter default if it may be missing")]
     Missing(String),
-    /// A value of a kind that an operation does not take.
+    /// A value of a kind that the operation does not accept.
     #[error("{operation} takes {wanted}, found {found}")]
     WrongKind {
         /// Name of the operation.
@@ -64,10 +64,10 @@ pub enum TemplateProblem {
     /// A number outside of the supported range.
     #[error("the number is too large")]
     NumberTooLarge,
-    /// More steps or bytes than filling may take.
+    /// Filling takes more steps or bytes than allowed.
     #[error("filling this template takes too much work")]
     TooMuchWork,
-    /// More bytes than a filled template may have.
+    /// The filled template is larger than this number of bytes.
     #[error("the filled template has more than {0} bytes")]
     OutputTooLong(usize),
 }

@@ -1,5 +1,5 @@
-//! From an expression to its value. Each visit of a node is a step; the depth of the tree is limited by the parser, so the
-//! stack is bounded.
+//! Computes the value of an expression. Each visit of a node is a step; the depth of the tree is limited by the parser, so
+//! the stack is bounded.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const LOOP: &str = "loop";
 
 #[derive(Debug)]
 pub(super) struct LoopEntry<'v> {
-    /// The name of the entry.
+    /// Name of the loop variable.
     pub(super) name: &'v str,
     pub(super) entry: &'v Value,
     /// The progress of the loop.
@@ -35,7 +35,7 @@ pub(super) struct ExpressionEvaluator<'v, 'm> {
 }
 
 type EvaluationResult<'v> = Result<TemplateValue<'v>, TemplateFault>;
-/// The inner error is a missing value, which is no error where a default replaces it.
+/// The inner error is a missing value, which a default may replace; the outer error is final.
 type LookupResult<'v> = Result<EvaluationResult<'v>, TemplateFault>;
 
 impl<'v> ExpressionEvaluator<'v, '_> {

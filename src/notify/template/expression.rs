@@ -10,7 +10,7 @@ use super::tree::{
     FilterCall, TemplateExpression, ValueTest,
 };
 
-/// Keywords, which are no names of values.
+/// Keywords, which cannot be names of values.
 const RESERVED: [&str; 17] = [
     "and", "or", "not", "if", "elif", "else", "endif", "for", "in", "endfor", "is", "true", "false", "none",
     "True", "False", "None",

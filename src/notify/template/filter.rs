@@ -1,4 +1,4 @@
-//! The filters: from a text or value to a text, each in time and space linear in its input and output.
+//! The filters, which convert a value to a text. The time and space of each are linear in its input and output.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::error::TemplateProblem;
 use super::meter::WorkMeter;
 
-/// Characters that `urlencode` keeps, besides letters and digits.
+/// Characters that `urlencode` keeps, in addition to letters and digits.
 const NOT_ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 /// The replacement of the text that `truncate` removes.
@@ -100,12 +100,12 @@ pub(super) fn encode_url(text: &str, meter: &mut WorkMeter) -> Result<String, Te
     Ok(encoded)
 }
 
-/// The text in upper case.
+/// Returns the text in upper case.
 pub(super) fn to_upper(text: &str, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
     collect(text, text.chars().flat_map(char::to_uppercase), meter)
 }
 
-/// The text in lower case.
+/// Returns the text in lower case.
 pub(super) fn to_lower(text: &str, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
     collect(text, text.chars().flat_map(char::to_lowercase), meter)
 }
@@ -124,7 +124,7 @@ fn collect(
     Ok(collected)
 }
 
-/// The text without white space around it.
+/// Returns the text without white space around it.
 pub(super) fn trim<'v>(text: Cow<'v, str>, meter: &mut WorkMeter) -> Result<Cow<'v, str>, TemplateProblem> {
     meter.spend_bytes(text.len())?;
     Ok(match text {
@@ -133,7 +133,7 @@ pub(super) fn trim<'v>(text: Cow<'v, str>, meter: &mut WorkMeter) -> Result<Cow<
     })
 }
 
-/// Returns the text; if it has more than this many characters, one fewer of them and an ellipsis.
+/// Returns the text, truncated to at most `most` characters; the last of them is then an ellipsis.
 pub(super) fn truncate<'v>(
     text: Cow<'v, str>,
     most: usize,

@@ -1,4 +1,4 @@
-//! From the text of a template to tokens, one at a time and without backtracking.
+//! Splits the text of a template into tokens, one at a time and without backtracking.
 //!
 //! Comments and the white space trimmed by `-` are removed. Each byte is read a bounded number of times.
 
@@ -9,7 +9,7 @@ use super::error::{TemplateFault, TemplateProblem};
 /// Maximum length of a name in characters, so that a lookup has a bounded cost.
 pub(super) const NAME_LENGTH: usize = 64;
 
-/// Operators and punctuation; one with another as its prefix comes before it.
+/// Operators and punctuation; a longer symbol comes before its prefixes.
 const SYMBOLS: [&str; 20] =
     ["==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "/", "%", "~", "|", ".", ",", "(", ")", "[", "]"];
 const IN_TAGS: &str = "a name, a number, a text in quotes or an operator";
@@ -17,7 +17,7 @@ const IN_TAGS: &str = "a name, a number, a text in quotes or an operator";
 /// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TemplateToken<'t> {
-    /// The byte offset of its start.
+    /// The byte offset of the token's start.
     pub(super) offset: usize,
     pub(super) kind: TokenKind<'t>,
 }
@@ -81,7 +81,7 @@ pub(super) struct TemplateLexer<'t> {
     source: &'t str,
     offset: usize,
     mode: LexerMode,
-    /// The byte offset of the present tag.
+    /// The byte offset of the current tag.
     opened_at: usize,
 }
 
@@ -109,7 +109,8 @@ impl<'t> TemplateLexer<'t> {
         &self.source[self.offset..]
     }
 
-    /// Reads text up to the next tag, or the start of the tag; `None` after a comment, and for text that is trimmed completely.
+    /// Reads the text before the next tag, or the start of the tag if no text precedes it; `None` after a comment, and for
+    /// text that is trimmed completely.
     fn read_text(&mut self, is_trimmed: bool) -> Result<Option<TemplateToken<'t>>, TemplateFault> {
         let (start, rest) = (self.offset, self.rest());
         if rest.is_empty() {

@@ -1,8 +1,8 @@
 //! The limit of work for filling a template: steps and bytes, counted as they are spent.
 //!
-//! The language has no unbounded computation; this limits the rest: nested loops and long texts that pass through many filters.
-//! Each visited node of the syntax tree is a step, and each byte that an operation reads or writes counts, so that the cost of
-//! one step does not depend on the length of a text.
+//! The language has no unbounded computation, but nested loops and long texts that pass through many filters can be
+//! expensive. Each visited node of the syntax tree is a step, and each byte that an operation reads or writes counts, so
+//! that the cost of one step does not depend on the length of a text.
 
 use super::error::TemplateProblem;
 

@@ -1,9 +1,9 @@
 //! The language of custom templates: a part of Jinja without unbounded computation.
 //!
-//! There are interpolation, `if`, `for` over given lists, comparisons, arithmetic and a few filters; nothing can be stored,
-//! called or repeated by a number. The cost of filling is bounded by construction: length and nesting of the template,
-//! nested loops, steps and bytes ([`WorkMeter`]). Parsing a template takes time linear in its length. The language knows nothing of messages:
-//! facts are borrowed JSON.
+//! The language has interpolation, `if`, `for` over given lists, comparisons, arithmetic and a few filters; it has no
+//! variables, functions or loops over numbers. The cost of filling is bounded by construction: length and nesting of the
+//! template, nested loops, steps and bytes ([`WorkMeter`]). Parsing a template takes time linear in its length. The facts
+//! of a message are passed as borrowed JSON.
 
 mod arithmetic;
 mod cursor;
@@ -45,7 +45,7 @@ impl<'t> MessageTemplate<'t> {
     /// Parses a template.
     ///
     /// # Errors
-    /// When it is too long, nested too deeply, or invalid.
+    /// When the template is too long, nested too deeply, or invalid.
     pub fn parse(source: &'t str) -> Result<Self, TemplateError> {
         // A character has at least one byte, so most templates need not be counted.
         if source.len() > TEMPLATE_LENGTH && source.chars().count() > TEMPLATE_LENGTH {

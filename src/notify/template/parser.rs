@@ -18,7 +18,7 @@ struct BlockEnd {
     opening: &'static str,
     /// The tag that closes the block, for errors.
     closing: &'static str,
-    /// Tags that end this part of it.
+    /// Tags that end this part of the block.
     tags: &'static [&'static str],
     /// All tags that are allowed here, for errors.
     expected: &'static str,
@@ -58,7 +58,7 @@ impl<'t> TemplateParser<'t> {
         Ok(parser.parse_parts(NO_BLOCK, 0)?.0)
     }
 
-    /// Parses parts up to a tag that ends them; returns also the name of that tag, which has been taken.
+    /// Parses parts up to a tag that ends them. Also returns the name of that tag, which has been taken from the cursor.
     fn parse_parts(&mut self, end: BlockEnd, opened_at: usize) -> Result<BlockParts<'t>, TemplateFault> {
         let mut parts = Vec::new();
         loop {

@@ -1,4 +1,5 @@
-//! Fills a template: walks its parts and writes their output, until the end of the template or of the limits for work and output.
+//! Fills a template: walks its parts and writes their output, until the template ends or a limit for work or output is
+//! exceeded.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +19,7 @@ pub(super) struct TemplateRenderer<'v, 'm> {
 }
 
 impl<'v, 'm> TemplateRenderer<'v, 'm> {
-    /// A renderer for these facts.
+    /// Creates a renderer for these facts.
     pub(super) const fn new(facts: &'v Map<String, Value>, meter: &'m mut WorkMeter) -> Self {
         let evaluator = ExpressionEvaluator { facts, loops: Vec::new(), meter };
         Self { evaluator, output: String::new() }

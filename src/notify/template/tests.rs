@@ -1,5 +1,5 @@
-//! The language as tables: outputs of templates, and errors of invalid ones. Costs of hostile ones are in `hostile`, random ones
-//! are in `random`.
+//! Tables of templates with their output, and of invalid templates with their error. The costs of hostile templates are
+//! tested in `hostile`, random templates in `random`.
 
 mod hostile;
 mod random;

@@ -11,7 +11,7 @@ use super::filter::TemplateFilter;
 #[derive(Debug)]
 pub(super) enum TemplatePart<'t> {
     Text {
-        /// The byte offset of its start.
+        /// The byte offset of the text's start.
         offset: usize,
         text: &'t str,
     },
@@ -31,7 +31,7 @@ pub(super) enum TemplatePart<'t> {
 /// A loop over a list.
 #[derive(Debug)]
 pub(super) struct TemplateLoop<'t> {
-    /// The name of the entry.
+    /// Name of the loop variable.
     pub(super) name: &'t str,
     pub(super) list: TemplateExpression<'t>,
     /// The parts for each entry.
@@ -43,7 +43,7 @@ pub(super) struct TemplateLoop<'t> {
 /// An expression with its position.
 #[derive(Debug)]
 pub(super) struct TemplateExpression<'t> {
-    /// The byte offset of its start, or of its operator.
+    /// The byte offset of the expression's start, or of its operator.
     pub(super) offset: usize,
     pub(super) kind: ExpressionKind<'t>,
 }
@@ -142,10 +142,10 @@ pub(super) enum AccessKind<'t> {
 /// A filter with its arguments.
 #[derive(Debug)]
 pub(super) struct FilterCall<'t> {
-    /// The byte offset of its name.
+    /// The byte offset of the filter's name.
     pub(super) offset: usize,
     pub(super) filter: TemplateFilter,
-    /// Its arguments, in the allowed number.
+    /// The arguments, whose number the parser has checked.
     pub(super) arguments: Vec<TemplateExpression<'t>>,
 }
 

@@ -21,7 +21,8 @@ const CHANGES_RETENTION_DAYS: i64 = 400;
 const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
-    /// Retires segments after their retention or beyond the size limit, and drops those that were retired a while ago.
+    /// Retires segments after their retention or beyond the size limit, and drops segments that were retired at least
+    /// `LAST_READERS_MS` ago.
     pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, retained): (Vec<Segment>, Vec<Segment>) =
@@ -31,7 +32,7 @@ impl Compaction {
         }
         self.enforce_byte_limit(&retained, now.earliest).await?;
         for segment in segments::retired(self.history.reader()).await? {
-            // Also when the clock was set back meanwhile.
+            // The difference is absolute, so that a clock that was set back does not delay the removal.
             if segment.retired_at.is_some_and(|at| now.at.ms_since(at).abs() >= LAST_READERS_MS) {
                 self.history.storage().drop(segment.id).await?;
                 let transaction = self.history.begin().await?;
@@ -43,7 +44,7 @@ impl Compaction {
         self.prune(now).await
     }
 
-    /// Retires segments, oldest first, until the rest is within the bound. The day that is being written to stays.
+    /// Retires segments, oldest first, until the others are within the size limit. The day that is being written to stays.
     async fn enforce_byte_limit(&self, retained: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
         let mut bytes = self.history.row_bytes().await?;
         let mut sizes = Vec::with_capacity(retained.len());
@@ -83,7 +84,7 @@ impl Compaction {
         transaction.commit().await
     }
 
-    /// Deletes status changes that are older than the span of any figure, once a day. They are few: a row per outage,
+    /// Deletes status changes that are older than the span of any figure, once a day. They are few: a few rows per outage,
     /// not a row per check.
     async fn prune(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         if !now.is_trusted || self.pruned_on == Some(now.at.day()) {

@@ -1,8 +1,8 @@
 //! Number of fresh results in each bucket, without counting all of them in every pass.
 //!
-//! Results arrive nearly in the order of their time. So those older than `SETTLE_MS` are counted once, and later only
-//! newer ones are. Late results are missed until the next full count, ten minutes later at most. The number only
-//! decides whether a bucket is sealed early: it is always sealed after the hour of its oldest result.
+//! Results arrive nearly in the order of their time. So results older than `SETTLE_MS` are counted once, and later only
+//! newer results are counted. Late results are missed until the next full count, at most ten minutes later. The number
+//! only decides whether a bucket is sealed early: it is always sealed after the hour of its oldest result.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,9 +10,9 @@ use crate::clock::Timestamp;
 use crate::store::history::fresh_checks::{self, BucketFill, RecentRows};
 use crate::store::{HistoryError, StoreConnection};
 
-/// Few results arrive later than this after their time.
+/// The time after which few results still arrive, in milliseconds.
 const SETTLE_MS: i64 = 30_000;
-/// The time between two full counts.
+/// The time between two full counts, in milliseconds.
 const RECOUNT_MS: i64 = 600_000;
 
 /// Results that were counted, by bucket.
@@ -20,12 +20,12 @@ const RECOUNT_MS: i64 = 600_000;
 pub(super) struct BucketFillCounter {
     settled: HashMap<i16, u64>,
     until: Timestamp,
-    /// The moment at which everything was counted; `None`: never.
+    /// The time of the last full count; `None` = never.
     counted_at: Option<Timestamp>,
 }
 
 impl BucketFillCounter {
-    /// Returns the buckets with results at `now`.
+    /// Returns the number of fresh results of every bucket that has any at `now`.
     pub(super) async fn count_rows(
         &mut self,
         connection: &dyn StoreConnection,

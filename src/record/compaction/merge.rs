@@ -20,9 +20,9 @@ use crate::store::{HistoryError, StoreError};
 
 /// The time from the end of a day to its merging, in milliseconds: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
-/// The wait before a day with an unreadable block is merged again.
+/// The wait before a day with an unreadable block is merged again, in milliseconds.
 const RETRY_MS: i64 = 3_600_000;
-/// Services that are merged in one go.
+/// Number of services that are merged at a time.
 const SERVICES_AT_ONCE: u64 = 200;
 
 impl Compaction {
@@ -83,7 +83,7 @@ impl Compaction {
     }
 }
 
-/// Writes the checks of these services into large blocks; returns their number.
+/// Returns the checks of these services as large blocks, with rollups of the day, and their number.
 async fn merged_blocks(
     opened: &SegmentConnection,
     day: &Segment,

@@ -8,7 +8,7 @@ use crate::model::service::ServiceKey;
 use crate::store::history::segments::RetentionClass;
 use crate::store::{Database, MainError, organisations, services};
 
-/// The time for which checks are kept.
+/// The policy for how long checks are kept.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "a process has one or two of them")]
 pub enum RetentionPolicy {
@@ -16,7 +16,7 @@ pub enum RetentionPolicy {
     ByPlan {
         /// The database of services and organisations.
         main: Database,
-        /// The limits of each plan, of which `retention_days` counts.
+        /// The limits of each plan; only `retention_days` is used.
         plans: PlanTable,
     },
     /// A fixed time for every service.
@@ -24,7 +24,7 @@ pub enum RetentionPolicy {
 }
 
 impl RetentionPolicy {
-    /// The main database, if services are known.
+    /// Returns the main database; `None` for a uniform retention.
     pub(super) const fn main(&self) -> Option<&Database> {
         match self {
             Self::ByPlan { main, .. } => Some(main),
@@ -32,7 +32,7 @@ impl RetentionPolicy {
         }
     }
 
-    /// Returns the retention of these services; a deleted one has none.
+    /// Returns the retention of these services; deleted services are absent.
     pub async fn of(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, RetentionClass>, MainError> {
         let (main, plans) = match self {
             Self::ByPlan { main, plans } => (main.reader(), plans),

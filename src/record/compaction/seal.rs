@@ -22,7 +22,7 @@ use crate::store::{HistoryError, StoreError};
 /// The time from the end of an hour to its sealing, so that few results arrive after it.
 const HOUR_SETTLE_MS: i64 = 600_000;
 
-/// Maximum number of rows of one bucket that are sealed at once, since they are in memory during that. Only an import
+/// Maximum number of rows of one bucket that are sealed at once, because they are held in memory meanwhile. Only an import
 /// has more.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
 /// Number of deleted rows from which reclaiming the table's space is worthwhile.
@@ -41,7 +41,7 @@ impl Compaction {
         let mut group: Vec<Due> = Vec::new();
         let mut rows = 0;
         for (filling, boundary) in due {
-            // A filling whose pieces meet with late results waits for the next pass.
+            // A bucket that a late result came into is left for the next pass.
             let Some(rest) = self.seal_pieces(filling.bucket, boundary).await? else { continue };
             group.push((filling.bucket, boundary));
             rows += rest;
@@ -60,8 +60,8 @@ impl Compaction {
         Ok(())
     }
 
-    /// Announces the boundaries. From here on results from before the boundaries are looked up in blocks before they
-    /// become rows; all others continue without waiting.
+    /// Announces the latest boundary. From now on, results from before it are looked up in blocks before they become rows;
+    /// all other results continue without waiting.
     async fn announce(&self, due: &[(BucketFill, Timestamp)]) -> Result<(), HistoryError> {
         let Some(boundary) = due.iter().map(|(_, boundary)| *boundary).max() else { return Ok(()) };
         let transaction = self.history.begin().await?;
@@ -80,8 +80,8 @@ impl Compaction {
         Ok(())
     }
 
-    /// Seals the oldest rows of a very full bucket piece by piece; returns the approximate number of rows left, or
-    /// `None` when a late result prevented the sealing of a piece.
+    /// Seals the oldest rows of a very full bucket piece by piece; returns the approximate number of rows left, or `None`
+    /// if a late result prevented the sealing of a piece.
     async fn seal_pieces(&mut self, bucket: i16, boundary: Timestamp) -> Result<Option<u64>, StoreError> {
         let mut left = fresh_checks::rows_before(self.history.reader(), bucket, boundary).await?;
         while left > BUCKET_ROWS_AT_ONCE {
@@ -96,8 +96,9 @@ impl Compaction {
         Ok(Some(left))
     }
 
-    /// Returns the end of the finished hours. Results that arrive for a sealed hour are looked up one by one, forever.
-    /// So while the clock is not trusted, no hour is sealed that may be in the future, unless there are too many rows.
+    /// Returns the time before which rows of the bucket are sealed; `None` if no row is that old. Results that arrive for
+    /// a sealed hour are looked up one by one, forever. So while the clock is not trusted, no hour is sealed that may be
+    /// in the future, unless the bucket has too many rows.
     fn boundary(&self, filling: &BucketFill, now: JudgedTime) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
             now.at.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
@@ -107,7 +108,8 @@ impl Compaction {
         (filling.oldest < boundary).then_some(boundary)
     }
 
-    /// Seals buckets with one commit; `false` when a late result has come to one of them meanwhile, and nothing was sealed.
+    /// Seals buckets with one commit. Returns false if a late result has come to one of them meanwhile; then nothing was
+    /// sealed.
     async fn seal_group(&mut self, group: &[Due]) -> Result<bool, StoreError> {
         let mut rows = Vec::new();
         for (bucket, boundary) in group {
@@ -147,7 +149,7 @@ impl Compaction {
         Ok(true)
     }
 
-    /// Blocks and rollups of these rows, by the segment that they belong to. Rows of deleted services are dropped.
+    /// Returns blocks and rollups of these rows, by the segment that they belong to. Rows of deleted services are dropped.
     async fn group_by_purpose(
         &self,
         mut rows: Vec<FreshCheck>,
@@ -195,10 +197,10 @@ pub(super) fn add_blocks(sealed: &mut SegmentContents, series: CheckSeries, entr
     sealed.blocks.extend(entries.chunks(size).map(|part| (series, CheckBlock::seal(part))));
 }
 
-/// Maximum number of checks of a written block: larger ones save little per check, and take longer to read.
+/// Maximum number of checks of a block that is written: larger blocks save little per check, and take longer to read.
 const MAX_CHECKS: usize = 4_096;
 
-/// Adds the rollup of checks that are within one span of `level`.
+/// Adds the rollup of checks that are all within one span of `level`.
 pub(super) fn add_rollup(
     sealed: &mut SegmentContents,
     series: CheckSeries,

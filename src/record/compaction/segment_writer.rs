@@ -11,11 +11,11 @@ use crate::store::{HistoryError, StoreConnection};
 #[derive(Debug)]
 pub(super) struct SegmentWriter {
     history: History,
-    /// Segments whose leftovers are removed and of which no publication has failed since.
+    /// Segments without leftovers: they were cleaned, and no publication of a batch in them has failed since.
     clean: HashSet<SegmentId>,
 }
 
-/// A batch in segments that one commit publishes.
+/// A batch in several segments that one commit publishes.
 #[derive(Debug, Default)]
 pub(super) struct PendingBatch {
     segments: HashMap<SegmentScope, Segment>,
@@ -26,7 +26,7 @@ impl SegmentWriter {
         Self { history, clean: HashSet::new() }
     }
 
-    /// Adds to the segment of this purpose, under the batch that is published next.
+    /// Adds contents to the segment of this purpose, in the batch that is published next.
     pub(super) async fn add(
         &mut self,
         pending: &mut PendingBatch,
@@ -38,19 +38,19 @@ impl SegmentWriter {
             None => self.ready(purpose).await?,
         };
         pending.segments.insert(purpose, segment);
-        // Until it is published, it must be removed if anything fails.
+        // Until the batch is published, its contents are leftovers if anything fails.
         self.clean.remove(&segment.id);
         let opened = self.history.storage().connect(segment.id).await?;
         sealed::write(&opened, BatchKey { segment: segment.id, number: segment.sealed_batch + 1 }, sealed)
             .await
     }
 
-    /// Records that the batch is visible; called after the commit of [`PendingBatch::publish`].
+    /// Notes that the batch is visible; called after the commit of [`PendingBatch::publish`].
     pub(super) fn published(&mut self, pending: &PendingBatch) {
         self.clean.extend(pending.segments.values().map(|segment| segment.id));
     }
 
-    /// Forgets the segments: another process may have written to them.
+    /// Forgets which segments are clean, because another process may have written to them.
     pub(super) fn forget(&mut self) {
         self.clean.clear();
     }
@@ -67,7 +67,8 @@ impl SegmentWriter {
             }
         };
         if !self.clean.contains(&segment.id) {
-            // A segment with contents is never created again: if it is missing, that is an error, and not empty.
+            // A segment with contents is never created again: if its file is missing, that is an error, not an empty
+            // segment.
             if segment.sealed_batch == 0 {
                 self.history.storage().make(segment.id).await?;
             }
@@ -87,7 +88,7 @@ impl PendingBatch {
         Ok(())
     }
 
-    /// The segments that were written to.
+    /// Returns the segments that were written to.
     pub(super) fn segments(&self) -> impl Iterator<Item = SegmentId> {
         self.segments.values().map(|segment| segment.id)
     }

@@ -23,7 +23,7 @@ pub struct RecordCounters {
     pub failures: AtomicU64,
     /// Results that wait in memory now.
     pub waiting: AtomicU64,
-    /// True while the last write has failed.
+    /// True if the last write has failed.
     pub is_failing: AtomicBool,
 }
 

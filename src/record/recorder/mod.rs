@@ -27,7 +27,7 @@ use crate::record::recorder::queue::FactQueue;
 use crate::record::spool::Spool;
 use crate::supervise::{ActorKind, LivenessQuery, StopActor, SupervisedActor};
 
-/// Maximum number of batches in the mailbox; beyond that aggregators keep theirs.
+/// Maximum number of batches in the mailbox; beyond it aggregators keep their batches.
 pub const MAILBOX: usize = 256;
 
 /// The destination of facts: the history, or the bus to the node that owns the history.
@@ -41,15 +41,15 @@ pub trait BatchDestination: Send + Sync {
 #[error("{0}")]
 pub struct BatchStoreError(pub String);
 
-/// The actor. It runs on its own thread, so that a slow disk delays only batches.
+/// The actor that stores facts. It runs on its own thread, so that a slow disk delays only batches.
 pub struct Recorder {
     destination: Arc<dyn BatchDestination>,
     queue: FactQueue,
     spool: Option<Spool>,
     flight: Option<InFlightBatch>,
-    /// A write has just failed; the next one waits for the timer.
+    /// True after a failed write: the next write waits for the timer.
     is_backing_off: bool,
-    /// The spool could not be written; it is not tried again before this time.
+    /// The time before which the spool is not tried again, because it could not be written.
     spool_rests_until: Option<Instant>,
     is_stopping: bool,
     waiters: Vec<oneshot::Sender<()>>,
@@ -61,19 +61,19 @@ pub struct Recorder {
 /// A batch that is being written.
 struct InFlightBatch {
     batch: Arc<RecordBatch>,
-    /// True if the batch is in the spool too: it was read from there, or memory was spilled during the write. Then it
-    /// need not be spooled again.
+    /// True if the batch is also in the spool, because it was read from there or memory was spilled during the write. Such
+    /// a batch need not be spooled again.
     is_spooled: bool,
     is_from_spool: bool,
 }
 
-/// Answered when everything taken so far is durable in the database.
+/// Request that is answered when all facts received so far are durable in the database.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct DrainRequest;
 
 impl Recorder {
-    /// A recorder that stores its facts in `destination`.
+    /// Creates a recorder that stores its facts in `destination`.
     #[must_use]
     pub fn new(
         destination: Arc<dyn BatchDestination>,
@@ -95,7 +95,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the recorder, which now signals here when status changes have become durable.
+    /// Returns the recorder with a signal for status changes that have become durable.
     #[must_use]
     pub fn with_change_signal(self, change_signal: Arc<ChangeSignal>) -> Self {
         Self { change_signal, ..self }
@@ -107,7 +107,7 @@ impl Recorder {
         Self { spool, ..self }
     }
 
-    /// Results that are in memory only.
+    /// Returns the number of results that are in memory only.
     fn waiting(&self) -> usize {
         let flying = self.flight.as_ref().filter(|flight| !flight.is_spooled);
         self.queue.results() + flying.map_or(0, |flight| flight.batch.checks.len())
@@ -134,7 +134,8 @@ impl Recorder {
         }
     }
 
-    /// Moves memory to the spool, oldest first; results only as far as there is room, unless it is the last chance.
+    /// Moves facts from memory to the spool, oldest first. Results are moved only as far as there is room, unless the
+    /// process is about to end (`is_last_chance`).
     fn spill(&mut self, is_last_chance: bool) {
         let is_backing_off = self.spool_rests_until.is_some_and(|until| Instant::now() < until);
         let Some(spool) = self.spool.as_mut().filter(|_| is_last_chance || !is_backing_off) else { return };
@@ -176,7 +177,7 @@ impl Recorder {
         let spooled = match self.spool.as_mut().map_or(Ok(None), Spool::oldest) {
             Ok(spooled) => spooled.cloned(),
             Err(error) => {
-                // The spool is older than memory: nothing is written before it.
+                // The spool is older than memory, so nothing is written before it.
                 tracing::error!(%error, "cannot read the spool; retrying");
                 self.back_off(ctx);
                 return;
@@ -222,7 +223,7 @@ impl Recorder {
         }
     }
 
-    /// Tries again after a delay; a stop of the process does not wait for it.
+    /// Schedules the next write after a delay; if the process is stopping, also spools the remaining facts at once.
     fn back_off(&mut self, ctx: &mut Context<Self>) {
         self.is_backing_off = true;
         ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
@@ -291,8 +292,8 @@ impl Recorder {
     }
 }
 
-/// A crash would lose its memory, and without the recorder all measurements: the process ends, and the next one
-/// continues from the durable facts.
+/// A crash would lose the facts in memory, and without the recorder all measurements. So the process ends, and the next
+/// one continues from the durable facts.
 impl SupervisedActor for Recorder {
     const KIND: ActorKind = ActorKind::vital("recorder");
 }
@@ -339,8 +340,8 @@ impl Handler<DrainRequest> for Recorder {
     }
 }
 
-/// Answered when all facts taken so far are durable: in the database, or in the spool while the database is
-/// unavailable.
+/// Stops the recorder. Answered when all facts received so far are durable: in the database, or in the spool while the
+/// database is unavailable.
 impl Handler<StopActor> for Recorder {
     type Result = actix::ResponseFuture<()>;
 

@@ -13,7 +13,7 @@ pub(super) struct FactQueue {
 }
 
 impl FactQueue {
-    /// Number of waiting results.
+    /// Returns the number of waiting results.
     pub(super) fn results(&self) -> usize {
         self.checks.len()
     }
@@ -31,13 +31,13 @@ impl FactQueue {
         refused
     }
 
-    /// The oldest facts, of each kind at most `most`.
+    /// Removes and returns the oldest facts, at most `most` of each kind.
     pub(super) fn next(&mut self, most: usize) -> RecordBatch {
         let changes = self.next_changes(most).changes;
         RecordBatch { checks: self.checks.drain(..most.min(self.checks.len())).collect(), changes }
     }
 
-    /// The oldest changes, at most `most`.
+    /// Removes and returns the oldest changes, at most `most`.
     pub(super) fn next_changes(&mut self, most: usize) -> RecordBatch {
         RecordBatch {
             checks: Vec::new(),
@@ -80,7 +80,7 @@ mod tests {
         assert!(queue.is_empty());
     }
 
-    /// The size that [`RecordLimits`](crate::config::limits::RecordLimits) states.
+    /// Checks the size that [`RecordLimits`](crate::config::limits::RecordLimits) states.
     #[test]
     fn a_queued_result_takes_about_a_hundred_bytes() {
         assert!(size_of::<CheckRecord>() <= 104, "{}", size_of::<CheckRecord>());

@@ -11,12 +11,13 @@ use crate::store::history::holds::PartitionHold;
 use crate::store::listening_spans::{self, ListeningSpan};
 use crate::store::{Databases, MainError, clock_mark};
 
-/// Absences for all services, which one process at a time has monitored.
+/// Returns the absences for all services, which one process at a time has monitored.
 pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<ListeningGap>, MainError> {
     Ok(absences_between(all_spans(databases).await?, now))
 }
 
-/// Absences for partitions that this node takes now, from the marks of their last holders. Earlier ones are unknown.
+/// Returns the absences for partitions that this node takes now, from the marks of their last holders. Earlier absences
+/// are unknown.
 pub async fn of_partitions(
     databases: &Databases,
     partitions: PartitionSet,
@@ -46,7 +47,8 @@ pub async fn of_partitions(
     Ok(found)
 }
 
-/// For databases of an earlier version the newest trusted time is known.
+/// Returns the newest spans in which any process listened. A database of an earlier version has no spans; there the newest
+/// trusted time counts as one.
 async fn all_spans(databases: &Databases) -> Result<Vec<ListeningSpan>, MainError> {
     let main = databases.main.reader();
     let mut spans = listening_spans::newest(main).await?;

@@ -1,4 +1,4 @@
-//! Number and response times of the answered checks of each day, from rollups of sealed checks and sums of fresh ones.
+//! Numbers and response times of the answered checks of each day, from rollups of sealed checks and sums of fresh checks.
 //!
 //! One view of the history serves all requested services: fresh results are summed up by the database in one query,
 //! and sealed ones are read for many services at a time.
@@ -17,7 +17,7 @@ use crate::store::history::figure_parts::{FigureParts, ResultScope, SegmentView}
 use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::sealed::damaged_rollup;
 
-/// Attempts of one read, which is repeated when segments were dropped meanwhile.
+/// Maximum number of attempts to read, because a read is repeated when segments were dropped meanwhile.
 const ATTEMPTS: u32 = 3;
 
 /// A view of the history, and the fresh answers in it of all services of some buckets.
@@ -32,7 +32,7 @@ pub(super) struct AnsweredChecks<'a> {
 }
 
 impl<'a> AnsweredChecks<'a> {
-    /// The answers of these services in a span, as the history is now.
+    /// Reads the answers of these services in a span, as the history is now.
     pub(super) async fn read(
         history: &'a History,
         services: impl Iterator<Item = ServiceKey>,
@@ -52,7 +52,7 @@ impl<'a> AnsweredChecks<'a> {
         Ok(Self { history, buckets, span, view: SegmentView::of(snapshot).await?, fresh })
     }
 
-    /// The answers of some of the services, as figures of days.
+    /// Returns the answers of some of the services, as figures of days.
     pub(super) async fn of(
         &mut self,
         services: &[ServiceKey],
@@ -96,7 +96,7 @@ impl<'a> AnsweredChecks<'a> {
     }
 }
 
-/// Sums per day; percentiles are not needed here.
+/// Returns the sums per day; percentiles are not needed here.
 fn window(wanted: &RollupQuery, parts: &FigureParts) -> Result<RollingStats, HistoryError> {
     let mut window = RollingStats::default();
     for (level, rollup) in &parts.rollups {

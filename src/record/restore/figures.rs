@@ -16,12 +16,12 @@ use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::store::history::changes;
 use crate::store::{Databases, StoreError, windows};
 
-/// Services recomputed at the same time: others need connections of PostgreSQL meanwhile.
+/// Number of services recomputed at the same time; small, because others need connections of PostgreSQL meanwhile.
 const UNDONE_AT_ONCE: usize = 4;
-/// Services whose rollups are read in one query: a few megabytes.
+/// Number of services whose rollups are read in one query: a few megabytes.
 const SERVICES_AT_ONCE: usize = 32;
 
-/// Computes the rolling figures of the time before the engine started and passes them to it.
+/// Computes the rolling figures of the time before the engine started, and passes them to the engine.
 pub async fn restore_figures(
     databases: &Databases,
     engine: &Engine,
@@ -46,7 +46,7 @@ pub async fn restore_figures(
 }
 
 /// Recomputes the figures of the past for services where the clock was set back or late results have filled a no-data
-/// period, and passes them to the engine. Does nothing where there are none.
+/// period, and passes them to the engine. Does nothing if there are no such services.
 pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<(), StoreError> {
     let mut services = engine.undone();
     services.sort_unstable_by_key(|service| (service.until, service.key));
@@ -69,7 +69,7 @@ pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<
     Ok(())
 }
 
-/// The first of the 30 days that end with that of `until`.
+/// Returns the start of the first of the 30 days that end with the day of `until`.
 fn window_start(until: Timestamp) -> Timestamp {
     Timestamp::from_ms((until.day() - WINDOW_DAYS + 1) * DAY_MS)
 }
@@ -84,7 +84,7 @@ struct PastFigures<'a> {
 }
 
 impl<'a> PastFigures<'a> {
-    /// The services are in the order of their keys.
+    /// Reads the past of these services, which must be in the order of their keys.
     async fn read(
         databases: &'a Databases,
         answered: &mut AnsweredChecks<'_>,
@@ -96,7 +96,7 @@ impl<'a> PastFigures<'a> {
         Ok(Self { databases, until, answers, decided })
     }
 
-    /// The figures of one of them. Results back its last status until `backed_until`.
+    /// Returns the figures of one of the services. Results back its last status until `backed_until`.
     async fn of(&self, service: ServiceKey, backed_until: Timestamp) -> Result<RollingStats, StoreError> {
         let mut window = self.answers.get(&service).cloned().unwrap_or_default();
         window.merge(&self.availability(service, backed_until).await?);

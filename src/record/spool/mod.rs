@@ -1,9 +1,9 @@
 //! Facts on disk while the history database is unavailable: a queue of numbered segment files in a folder.
 //!
-//! Facts that [`Spool::append`] has accepted are durable and come back in order, also after a crash. They are removed
-//! only by [`Spool::forget`], when they are durable in the database; a crash before that returns them again, and rows
-//! that are written twice change nothing. A segment that an earlier process wrote is never appended to. Calls block
-//! for the disk.
+//! Facts that [`Spool::append`] has accepted are durable and are returned in order, even after a crash. They are removed
+//! only by [`Spool::forget`], when they are durable in the database; after a crash before that they are returned again,
+//! and rows that are written twice change nothing. A segment that an earlier process wrote is never appended to. Calls
+//! block on the disk.
 
 mod segment;
 
@@ -21,7 +21,7 @@ const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 const EXTENSION: &str = "spool";
 /// The extension of a segment that this version cannot read.
 const ASIDE_EXTENSION: &str = "unreadable";
-/// Attempts to read the oldest segment before later ones are tried first.
+/// Number of failed attempts to read the oldest segment after which later segments are tried first.
 const READ_ATTEMPTS: u32 = 20;
 
 /// The facts that wait on disk.
@@ -31,15 +31,15 @@ pub struct Spool {
     max_bytes: u64,
     /// All segments, oldest first.
     segments: VecDeque<SpoolSegment>,
-    /// The newest segment, as long as it is appended to.
+    /// The newest segment, while facts are appended to it.
     writer: Option<File>,
-    /// The oldest segment, as long as it is read.
+    /// The oldest segment, while it is being read.
     reader: Option<SpoolSegmentReader>,
     /// Failed attempts in a row to read the oldest segment.
     failed_reads: u32,
-    /// Segments that could not be read in any attempt. They stay for the next start.
+    /// Segments that could not be read in any attempt. They stay on the disk for the next start.
     passed_over: Vec<SpoolSegment>,
-    /// The batch that was read and is not yet removed.
+    /// The batch that was read and has not been removed yet.
     pending: Option<RecordBatch>,
     next_number: u64,
     damages: u64,
@@ -65,7 +65,7 @@ impl Spool {
             if let Some(number) = number_of(&entry.path(), EXTENSION) {
                 segments.push(SpoolSegment { number, bytes: entry.metadata()?.len() });
             }
-            // A number is used once, also when its segment was set aside.
+            // A number is used only once, even if its segment was set aside.
             let aside = number_of(&entry.path(), ASIDE_EXTENSION);
             last_number = last_number.max(aside.unwrap_or_default());
         }
@@ -91,7 +91,7 @@ impl Spool {
         self.segments.is_empty()
     }
 
-    /// Number of bytes on the disk.
+    /// Returns the number of bytes on the disk.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
@@ -103,7 +103,7 @@ impl Spool {
         self.bytes() < self.max_bytes
     }
 
-    /// Number of places that could not be read.
+    /// Returns the number of places in the spool that could not be read.
     #[must_use]
     pub const fn damages(&self) -> u64 {
         self.damages
@@ -131,7 +131,7 @@ impl Spool {
         let before = segment.bytes;
         let written = file.write_all(&frame).and_then(|()| file.sync_data());
         if let Err(error) = written {
-            // After a failed sync the contents on disk are unknown: this file is not appended to again.
+            // After a failed sync the contents on disk are unknown, so this file is not appended to again.
             let cut = file.set_len(before);
             self.writer = None;
             if let Err(problem) = cut {
@@ -155,7 +155,7 @@ impl Spool {
             File::open(&self.folder)?.sync_all()?;
             Ok(file)
         })();
-        // A number is used once, also when that failed half-way.
+        // A number is used only once, even if creating its segment failed.
         self.next_number += 1;
         match begun {
             Ok(file) => {
@@ -164,7 +164,7 @@ impl Spool {
                 Ok(())
             }
             Err(error) => {
-                // It may not even have been made.
+                // The file may not exist, so an error is ignored.
                 let _ = fs::remove_file(&path);
                 Err(error)
             }
@@ -175,8 +175,9 @@ impl Spool {
     ///
     /// # Errors
     ///
-    /// When the batch cannot be read now (no file descriptors, a failing disk). It is kept: try again later. A batch
-    /// that stays unreadable is skipped until the next start, so that it does not block the others.
+    /// When the batch cannot be read now (no file descriptors, a failing disk). The batch is kept, and the call can be
+    /// repeated later. A batch that stays unreadable is skipped until the next start, so that it does not block the
+    /// others.
     pub fn oldest(&mut self) -> io::Result<Option<&RecordBatch>> {
         while self.pending.is_none() {
             let Some(number) = self.segments.front().map(|segment| segment.number) else { break };
@@ -203,7 +204,7 @@ impl Spool {
 
     fn begin_reading(&mut self, number: u64) -> io::Result<()> {
         if self.segments.len() == 1 {
-            // Later facts are written to a segment of their own.
+            // Facts that arrive later are written to a segment of their own.
             self.writer = None;
         }
         let path = self.path(number, EXTENSION);
@@ -274,7 +275,7 @@ impl Spool {
     fn remove_oldest(&mut self) {
         self.reader = None;
         let Some(segment) = self.segments.pop_front() else { return };
-        // If it comes back after a crash, its rows are written again and change nothing.
+        // If the file comes back after a crash, its rows are written again and change nothing.
         if let Err(error) = fs::remove_file(self.path(segment.number, EXTENSION)) {
             tracing::warn!(
                 segment = segment.number,

@@ -1,7 +1,7 @@
 //! One file of the spool: a version, then frames. A frame holds the facts of one append.
 //!
-//! Frames start with a mark, so that the next one after a damaged frame is found. A frame with a wrong checksum is not
-//! discarded: each fact in it has its own checksum. An incomplete end after a crash was never reported as spooled;
+//! Frames start with a mark, so that the next frame after a damaged one is found. A frame with a wrong checksum is not
+//! discarded, because each fact in it has its own checksum. An incomplete end after a crash was never reported as spooled;
 //! complete facts in it are still read, because a fact that is written twice changes nothing.
 
 use crate::engine::aggregator::RecordBatch;
@@ -13,7 +13,7 @@ pub(super) const HEAD: [u8; 8] = *b"WKSPOOL\x01";
 const MARK: [u8; 4] = [0xf5, b'w', b'k', 0xfa];
 const FRAME_HEAD_BYTES: usize = 12;
 
-/// A batch as a frame.
+/// Encodes a batch as a frame.
 pub(super) fn frame(batch: &RecordBatch) -> Vec<u8> {
     let mut frame = vec![0; FRAME_HEAD_BYTES];
     encode(&batch.checks, &batch.changes, &mut frame);
@@ -46,15 +46,15 @@ pub(super) struct SpoolSegmentReader {
 }
 
 impl SpoolSegmentReader {
-    /// A reader of a whole segment; `None` if it is not of this version. An empty file is a segment whose writing was
-    /// interrupted by a crash.
+    /// Creates a reader of a whole segment; `None` if the segment has another version. An empty or incomplete head is that
+    /// of a segment whose writing was interrupted by a crash.
     pub(super) fn new(bytes: Vec<u8>) -> Option<Self> {
         let is_torn = HEAD.starts_with(&bytes);
         let at = if is_torn { bytes.len() } else { HEAD.len() };
         (is_torn || bytes.starts_with(&HEAD)).then(|| Self { bytes, at, decoder: FactDecoder::default() })
     }
 
-    /// The next frame, or the readable rest of a damaged one; `None` at the end.
+    /// Returns the facts of the next frame, or the readable facts of a damaged part; `None` at the end.
     pub(super) fn next(&mut self) -> Option<SpoolPiece> {
         let rest = &self.bytes[self.at..];
         if rest.is_empty() {
@@ -78,7 +78,7 @@ impl SpoolSegmentReader {
     }
 }
 
-/// The body of the frame at the start of `bytes`, if it is complete and undamaged.
+/// Returns the body of the frame at the start of `bytes`, if the frame is complete and undamaged.
 fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {
     let (head, rest) = bytes.split_at_checked(FRAME_HEAD_BYTES)?;
     let number = |from: usize| Some(u32::from_le_bytes(head[from..from + 4].try_into().ok()?));
@@ -87,7 +87,7 @@ fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {
     (head[..4] == MARK && number(8)? == crc32fast::hash(body)).then_some(body)
 }
 
-/// Returns the start of the next undamaged frame, after a damaged one.
+/// Returns the start of the next undamaged frame after a damaged one.
 fn next_frame(bytes: &[u8]) -> Option<usize> {
     (1..bytes.len()).find(|at| bytes[*at..].starts_with(&MARK) && whole_frame(&bytes[*at..]).is_some())
 }
@@ -117,7 +117,7 @@ mod tests {
         bytes
     }
 
-    /// The times that are read, and how often something was lost.
+    /// Returns the times that are read, and how often something was lost.
     fn read(bytes: Vec<u8>) -> (Vec<i64>, usize) {
         let Some(mut reader) = SpoolSegmentReader::new(bytes) else { return (Vec::new(), 1) };
         let (mut times, mut damages) = (Vec::new(), 0);

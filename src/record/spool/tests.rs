@@ -43,7 +43,7 @@ fn spooled_facts_are_returned_in_order_and_then_removed() {
     assert!(spool.is_empty() && spool.bytes() == 0 && files(folder.path()).is_empty());
 }
 
-/// A process that is killed leaves files; the next one continues, and returns again what was not removed.
+/// A process that is killed leaves files; the next process continues, and returns again what was not removed.
 #[test]
 fn the_next_process_continues_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn the_limit_is_known_but_not_enforced() {
     spool.append(&batch(10)).unwrap();
 }
 
-/// A folder in the place of a segment: it can be opened, but not read.
+/// Replaces a segment by a folder, which can be opened but not read.
 fn make_unreadable(file: &Path) -> PathBuf {
     let hidden = file.with_extension("hidden");
     fs::rename(file, &hidden).unwrap();

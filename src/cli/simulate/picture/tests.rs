@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// One course of the period: the status at the start, and its changes as `MINUTE STATUS`.
+/// Returns an outcome of the period: the status at the start, and its changes as `MINUTE STATUS`.
 fn account(start: &str, changes: &str) -> Value {
     let change = |text: &str| {
         let (minute, status) = text.trim().split_once(' ').unwrap();
@@ -31,7 +31,7 @@ fn simulation(minutes: i64, before: &Value, after: &Value) -> SimulationReply {
     .unwrap()
 }
 
-/// One hour on twenty cells: three minutes each.
+/// One hour on twenty cells: each cell is three minutes.
 #[rstest]
 #[case::calm("up", "", "uuuuuuuuuuuuuuuuuuuu")]
 #[case::nothing("unknown", "", "--------------------")]

@@ -1,4 +1,4 @@
-//! Fixed answers, and the pictures of them.
+//! Fixed answers, and the pictures drawn from them.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Sample messages with which a template is filled before it is stored: one of each kind, and the longest one.
 //!
-//! They have the form of stored deliveries, so fields that are added to messages later are missing here as in old messages.
-//! A test ensures that all of them can be read.
+//! The samples have the form of stored deliveries, so fields that are added to messages later are missing here, as in old
+//! messages. A test ensures that all of them can be read.
 
 use std::sync::LazyLock;
 

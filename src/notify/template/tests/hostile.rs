@@ -5,7 +5,7 @@ use crate::notify::template::cursor::DEPTH_MAX;
 use crate::notify::template::lexer::NAME_LENGTH;
 use crate::notify::template::renderer::OUTPUT_BYTES_MAX;
 
-/// Longer lists and texts than any message has.
+/// Facts with longer lists and texts than any message has.
 fn huge_facts() -> Map<String, Value> {
     let text = "\u{1}ß🚨\"".repeat(10_000);
     let service = json!({"name": "n".repeat(255), "tags": vec![json!("t"); 200]});
@@ -125,7 +125,7 @@ fn lengths_of_templates_are_limited() {
     assert_eq!(fill(&format!("{{{{ 0.{digits} }}}}")), Ok("1.0".len()));
 }
 
-/// Numbers that would not be finite are errors, so none is ever shown or compared.
+/// Numbers that would not be finite are errors, so such a number is never shown or compared.
 #[rstest]
 #[case::infinite("*1000000000.0")]
 #[case::not_a_number("*1000000000.0-1000000000.0")]
@@ -135,7 +135,7 @@ fn numbers_stay_finite(#[case] factor: &str) {
     assert_eq!(fill(&format!("{{{{ 1{huge}{factor} }}}}")), expected);
 }
 
-/// Templates that crashed an earlier language: none of their features is part of this one.
+/// Templates that crashed an earlier template engine; this language has none of their features.
 #[rstest]
 #[case::nested_lists(
     "{% set n=namespace(a=[]) %}{% for i in range(5000) %}{% set n.a=[n.a] %}{% endfor %}{{ n.a }}"

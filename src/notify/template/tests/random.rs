@@ -1,12 +1,13 @@
-//! Random templates, of bytes and of words of the language: none panics, each stays within its bounds, and filling it again has
-//! the same result. `WATCHKEEPER_ENDURE=1` tries a thousand times as many. The runner prints failures with their seed.
+//! Random templates, of bytes and of words of the language. No template panics, each stays within its bounds, and filling
+//! it again has the same result. `WATCHKEEPER_ENDURE=1` tries a thousand times as many. The runner prints failures with
+//! their seed.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::notify::template::renderer::OUTPUT_BYTES_MAX;
 
-/// Words that make valid and invalid templates.
+/// Words for random templates, valid and invalid.
 static WORDS: &[&str] = &[
     "{{",
     "}}",
