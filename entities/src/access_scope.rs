@@ -20,9 +20,9 @@ pub struct Model {
     pub name: String,
     /// Name in lower case, unique within the organisation.
     pub folded_name: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last change.
+    /// Time of the last change, in Unix milliseconds.
     pub updated_at: i64,
 }
 

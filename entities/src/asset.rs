@@ -22,7 +22,7 @@ pub struct Model {
     pub hash: String,
     /// Content of the file.
     pub bytes: Vec<u8>,
-    /// Time of the upload.
+    /// Time of the upload, in Unix milliseconds.
     pub created_at: i64,
 }
 

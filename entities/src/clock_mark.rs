@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i32,
     /// The newest trusted time.
     pub newest_at: i64,
-    /// Time that the clock showed when it was last in doubt; null while it is trusted.
+    /// Time that the clock showed when it was last in doubt; null while the clock is trusted.
     pub doubted_at: Option<i64>,
     /// Time for which the doubted clock had been steady, in milliseconds.
     pub steady_ms: i64,

@@ -20,7 +20,7 @@ pub struct Model {
     pub parent_id: Option<i64>,
     /// Database key of the service that the component shows; null for none.
     pub service_id: Option<i64>,
-    /// True if the component was linked with a service; if `service_id` is null, this service was deleted.
+    /// True if the component is or was linked with a service; if `service_id` is null, the service was deleted.
     pub is_linked: bool,
     /// Database key of the tag that a group is synchronised with; null for none.
     pub sync_tag_id: Option<i64>,
@@ -44,9 +44,9 @@ pub struct Model {
     pub sync_new_visible: bool,
     /// True if the synchronisation manages the component.
     pub is_sync_managed: bool,
-    /// Position among its siblings, 0 to 10000.
+    /// Position among the components of the same group, 0 to 10000.
     pub display_order: i32,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

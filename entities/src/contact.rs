@@ -20,7 +20,7 @@ pub struct Model {
     pub name: String,
     /// Email address of the contact.
     pub email: String,
-    /// Time zone, as its name in the IANA database.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
     /// Language code, one of the organisation's languages.
     pub language: String,
@@ -28,9 +28,9 @@ pub struct Model {
     pub channels: String,
     /// Quiet hours, in which only severe events are sent, as JSON; null for none.
     pub quiet_hours: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -14,7 +14,7 @@ pub struct Model {
     pub contact_id: i64,
     /// SHA-256 of the secret in the address.
     pub secret_hash: Vec<u8>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

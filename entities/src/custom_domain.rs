@@ -18,7 +18,7 @@ pub struct Model {
     pub statuspage_id: i64,
     /// Host name in lower case. Several claims may have the same one, but at most one of these is active.
     pub hostname: String,
-    /// `pending_verification`, `active` or `failed`.
+    /// Status: `pending_verification`, `active` or `failed`.
     pub status: String,
     /// The value that the TXT record must have.
     pub txt_value: String,
@@ -32,7 +32,7 @@ pub struct Model {
     pub wrong_since: Option<i64>,
     /// Time at which a client last requested a check; null if never.
     pub asked_at: Option<i64>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -26,9 +26,9 @@ pub struct Model {
     pub steps: String,
     /// Seconds after the last step at which the first step is repeated; null for no repetition.
     pub repeat_after_seconds: Option<i32>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

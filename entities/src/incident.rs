@@ -18,11 +18,11 @@ pub struct Model {
     pub organisation_id: i64,
     /// Title as a JSON object from language to text.
     pub title: String,
-    /// `standard`, `agent_liveness` or `notice`.
+    /// Kind: `standard`, `agent_liveness` or `notice`.
     pub kind: String,
-    /// `investigating`, `identified`, `monitoring` or `resolved`.
+    /// Status: `investigating`, `identified`, `monitoring` or `resolved`.
     pub status: String,
-    /// `minor`, `major` or `critical`.
+    /// Severity: `minor`, `major` or `critical`.
     pub severity: String,
     /// True if status pages may show the incident.
     pub is_published: bool,
@@ -42,9 +42,9 @@ pub struct Model {
     pub acknowledged_by_id: Option<String>,
     /// Name of this token at that time.
     pub acknowledged_by_name: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -40,9 +40,9 @@ pub struct Model {
     pub group_by_tag_keys: String,
     /// Seconds within which failures are grouped into one incident.
     pub group_window_seconds: i32,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -26,7 +26,7 @@ pub struct Model {
     pub is_internal: bool,
     /// True if the engine names services in the entry; only members who see all services can see it.
     pub names_services: bool,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -18,9 +18,9 @@ pub struct Model {
     pub organisation_id: i64,
     /// Title as a JSON object from language to text.
     pub title: String,
-    /// `planned` or `emergency`.
+    /// Kind: `planned` or `emergency`.
     pub kind: String,
-    /// `scheduled`, `in_progress`, `completed` or `cancelled`.
+    /// Status: `scheduled`, `in_progress`, `completed` or `cancelled`.
     pub status: String,
     /// Planned start, in Unix milliseconds.
     pub scheduled_start: i64,
@@ -48,9 +48,9 @@ pub struct Model {
     pub created_by_id: Option<String>,
     /// Name of this token at that time.
     pub created_by_name: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
     /// Database key of the series that created the maintenance; null for none.
     pub series_id: Option<i64>,

@@ -16,13 +16,13 @@ pub struct Model {
     pub public_id: String,
     /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// Title of its maintenances as a JSON object from language to text.
+    /// Title of the series' maintenances, as a JSON object from language to text.
     pub title: String,
-    /// First timeline entry of its maintenances, as a JSON object from language to text; null for a generated text.
+    /// First timeline entry of the series' maintenances, as a JSON object from language to text; null for a generated text.
     pub message: Option<String>,
-    /// `planned` or `emergency`.
+    /// Kind: `planned` or `emergency`.
     pub kind: String,
-    /// `active`, `ended` or `cancelled`.
+    /// Status: `active`, `ended` or `cancelled`.
     pub status: String,
     /// Recurrence rule of RFC 5545, as the client wrote it.
     pub rrule: String,
@@ -32,9 +32,9 @@ pub struct Model {
     pub first_wall_ms: i64,
     /// Difference between the local times at the end and at the start of a window, in milliseconds.
     pub length_ms: i64,
-    /// True if its maintenances start automatically.
+    /// True if the maintenances of the series start automatically.
     pub auto_start: bool,
-    /// True if its maintenances end automatically.
+    /// True if the maintenances of the series end automatically.
     pub auto_complete: bool,
     /// True if subscribers are notified when a maintenance is created.
     pub notify_announcement: bool,
@@ -52,9 +52,9 @@ pub struct Model {
     pub created_by_id: Option<String>,
     /// Name of this token at that time.
     pub created_by_name: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

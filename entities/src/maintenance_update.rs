@@ -22,7 +22,7 @@ pub struct Model {
     pub message: String,
     /// True if subscribers are notified.
     pub notify_subscribers: bool,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

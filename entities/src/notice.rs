@@ -20,7 +20,7 @@ pub struct Model {
     pub event: String,
     /// Subject within the event, such as the id of a service.
     pub source: String,
-    /// `minor`, `major` or `critical`.
+    /// Severity: `minor`, `major` or `critical`.
     pub severity: String,
     /// Title, one line.
     pub title: String,

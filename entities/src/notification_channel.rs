@@ -26,9 +26,9 @@ pub struct Model {
     pub settings: String,
     /// Rules for which messages the channel gets, as JSON.
     pub routing: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

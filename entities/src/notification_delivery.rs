@@ -26,7 +26,7 @@ pub struct Model {
     pub event: String,
     /// Contents of the message, as JSON.
     pub message: String,
-    /// `waiting`, `delivered`, `dead` or `gathered`.
+    /// Status: `waiting`, `delivered`, `dead` or `gathered`.
     pub status: String,
     /// Number of finished attempts.
     pub tries: i32,

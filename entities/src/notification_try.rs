@@ -19,9 +19,9 @@ pub struct Model {
     pub at: i64,
     /// Duration of the attempt in milliseconds.
     pub took_ms: i64,
-    /// `delivered`, `failed`, `refused` or `unconfirmed`.
+    /// Outcome: `delivered`, `failed`, `refused` or `unconfirmed`.
     pub outcome: String,
-    /// HTTP status of the response; null without a response.
+    /// Status code of the response; null without a response.
     pub status_code: Option<i32>,
     /// Response or error, without secrets.
     pub detail: String,

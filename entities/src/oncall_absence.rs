@@ -22,9 +22,9 @@ pub struct Model {
     pub starts_at: i64,
     /// End of the absence, exclusive.
     pub ends_at: i64,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

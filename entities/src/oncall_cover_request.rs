@@ -28,15 +28,15 @@ pub struct Model {
     pub note: Option<String>,
     /// Contacts who are asked, and which of them have declined, as JSON.
     pub asked: String,
-    /// `open`, `accepted`, `declined` or `cancelled`.
+    /// Status: `open`, `accepted`, `declined` or `cancelled`.
     pub status: String,
     /// Database key of the contact who accepted; null if nobody has.
     pub accepted_by_id: Option<i64>,
     /// Database key of the override that the acceptance created; null for none.
     pub override_id: Option<i64>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -18,13 +18,13 @@ pub struct Model {
     pub organisation_id: i64,
     /// Display name of the schedule.
     pub name: String,
-    /// Time zone, as its name in the IANA database.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
     /// Rotation layers of the schedule, as JSON.
     pub layers: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -16,15 +16,15 @@ pub struct Model {
     pub public_id: String,
     /// Display name.
     pub name: String,
-    /// `free`, `solo`, `team` or `business`.
+    /// Plan: `free`, `solo`, `team` or `business`.
     pub plan: String,
-    /// True for an organisation of a self-hosted installation, whose counts are not limited by quotas.
+    /// True for the organisation that the first start creates; quotas do not limit the counts of its resources.
     pub self_hosted: bool,
     /// Language codes of the organisation, as a JSON list.
     pub locales: String,
     /// Default language code, one of `locales`.
     pub default_locale: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -14,9 +14,9 @@ pub struct Model {
     pub service_id: i64,
     /// Database key of the organisation.
     pub organisation_id: i64,
-    /// `unstable`, `degraded` or `down`.
+    /// Kind: `unstable`, `degraded` or `down`.
     pub kind: String,
-    /// Start of the outage in its present kind.
+    /// Time since when the outage has been of the present `kind`.
     pub began_at: i64,
     /// Time at which the service started to flap since it was last up; null if it has not.
     pub first_unstable_at: Option<i64>,
@@ -36,7 +36,7 @@ pub struct Model {
     pub incident_id: Option<i64>,
     /// Time at which the service recovered, while the incident waits whether this lasts; null otherwise.
     pub recovered_at: Option<i64>,
-    /// Time at which a check of its dependencies, or of the service itself, was requested; null for none.
+    /// Time at which a check of the service's dependencies, or of the service itself, was requested; null for none.
     pub asked_at: Option<i64>,
     /// Time until which the outage waits for the requested checks; null for none.
     pub held_until: Option<i64>,

@@ -30,7 +30,7 @@ pub struct Model {
     pub user_key: Option<String>,
     /// Public key to which definitions for this machine are sealed.
     pub sealing_key: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

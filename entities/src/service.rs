@@ -56,9 +56,9 @@ pub struct Model {
     pub override_at: Option<i64>,
     /// Author of the status override.
     pub override_by: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
     /// Revision, which grows with every change that the engine must apply.
     pub revision: i64,

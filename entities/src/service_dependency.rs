@@ -17,9 +17,9 @@ pub struct Model {
     pub service_id: i64,
     /// Position in the list that the client gave, from 0.
     pub position: i32,
-    /// Database key of the service that it depends on; null if it depends on a tag.
+    /// Database key of the service on which `service_id` depends; null for a dependency on a tag.
     pub parent_id: Option<i64>,
-    /// Database key of the tag whose services it depends on; null if it depends on one service.
+    /// Database key of the tag on whose services `service_id` depends; null for a dependency on one service.
     pub tag_id: Option<i64>,
 }
 

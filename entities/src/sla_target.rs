@@ -28,13 +28,13 @@ pub struct Model {
     pub period: String,
     /// Length of a rolling period in days; null for a calendar period.
     pub rolling_days: Option<i32>,
-    /// Time zone, as its name in the IANA database.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
     /// Business hours, in which time counts, as text; null for all hours.
     pub business_hours: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -38,7 +38,7 @@ pub struct Model {
     pub privacy_policy_url: Option<String>,
     /// True if visitors see the logo.
     pub show_logo: bool,
-    /// `small`, `medium` or `large`.
+    /// Size of the logo: `small`, `medium` or `large`.
     pub logo_size: String,
     /// True if incidents show the names of their services.
     pub show_affected_services: bool,
@@ -62,9 +62,9 @@ pub struct Model {
     pub allow_appearance_switch: bool,
     /// Channels that subscribers can use, as a JSON list.
     pub subscriber_channels: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -24,7 +24,7 @@ pub struct Model {
     pub color: String,
     /// Creator of the tag: `user` or `system`.
     pub source: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

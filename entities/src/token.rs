@@ -24,7 +24,7 @@ pub struct Model {
     pub permissions: String,
     /// Time at which the token expires; null for never.
     pub expires_at: Option<i64>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
     /// Database key of the access scope that the token is confined to; null for none.
     pub access_scope_id: Option<i64>,

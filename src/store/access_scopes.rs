@@ -58,7 +58,8 @@ pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<
     rows.into_iter().map(from_row).collect()
 }
 
-/// The scopes of the organisation in this window, oldest first, and their total number. Empty for a confined token.
+/// The scopes of the organisation on this page of the list, oldest first, and their total number. Empty for a confined
+/// token.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

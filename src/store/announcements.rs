@@ -1,4 +1,4 @@
-//! Announcements of a status page to its visitors: published incidents, and maintenances; current and past ones.
+//! Announcements of a status page to its visitors: published incidents and all maintenances, current and past ones.
 //!
 //! The model decides which page shows which announcement ([`ChosenPages`]). Each query runs once for all
 //! announcements. Texts are read only for announcements that the page shows.
@@ -33,7 +33,7 @@ const MOST: usize = 200;
 /// An incident or a maintenance; `S` is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnnouncement<S> {
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub id: Id,
     /// Title, by language.
     pub title: TranslatedText,
@@ -71,7 +71,7 @@ pub struct TouchedService {
 /// An entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnouncementEntry<S> {
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub id: Id,
     /// The state of the incident or maintenance from this entry on.
     pub status: S,
@@ -84,7 +84,7 @@ pub struct AnnouncementEntry<S> {
 /// The status page for which announcements are read.
 #[derive(Clone, Debug)]
 pub struct ShowingPage {
-    /// Database key of its organisation.
+    /// Database key of the organisation.
     pub organisation: i64,
     /// Database key of the page.
     pub statuspage: i64,
@@ -135,7 +135,7 @@ trait AnnouncementKind {
         organisation: i64,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
-    /// Reads a window of the candidates of an organisation, in any state, latest first.
+    /// Reads a page of the candidates of an organisation, in any state, latest first.
     fn latest_candidates(
         connection: &dyn StoreConnection,
         organisation: i64,

@@ -31,7 +31,7 @@ pub struct NewAsset {
     pub created_at: Timestamp,
 }
 
-/// A file as it is served.
+/// The stored content and media type of a file, as visitors get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     /// Media type, sent as `Content-Type`.

@@ -21,7 +21,7 @@ pub type Reader = BoundedHandle<DatabaseConnection>;
 #[derive(Clone, Debug)]
 pub struct BoundedHandle<C> {
     inner: C,
-    /// `None`: no limit.
+    /// Time limit of each statement; `None` = no limit.
     limit: Option<Duration>,
 }
 

@@ -30,7 +30,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The contacts in this window, oldest first, and their total number.
+/// The contacts on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -1,6 +1,6 @@
 //! A database: its connections for writing and reading.
 //!
-//! Transactions of SQLite start as `IMMEDIATE` on the single writer connection, so that none fails half-way because of a
+//! Transactions of SQLite start as `IMMEDIATE` on the single writer connection, so that none fails halfway because of a
 //! lock, and they share commits (see `transaction`). PostgreSQL has pools for reading and writing (see `pool`).
 
 use std::marker::PhantomData;

@@ -44,7 +44,7 @@ pub enum StoreError {
     /// The history database has failed.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// A background task of the store has panicked because of a bug; it is started again.
+    /// A task that works on the databases has panicked because of a bug; it is started again.
     #[error("the {0} has panicked")]
     Panicked(&'static str),
 }
@@ -95,8 +95,8 @@ pub struct CorruptRow {
 }
 
 impl MainError {
-    /// Returns true if the database could not be used at all: it is unreachable, a statement did not get its turn in time,
-    /// or its disk cannot be written. Returns false if the database answered with another error.
+    /// Returns true if the database could not be used at all: it is unreachable or too slow, or its file or disk cannot be
+    /// used. Returns false if the database answered with another error.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         let Self::Database(error) = self else { return false };
@@ -134,7 +134,8 @@ impl CorruptRow {
     }
 }
 
-/// Returns true if a later attempt may succeed: there is no connection, or the server is just starting or stopping.
+/// Returns true if a later attempt may succeed: there is no connection, or the server is just starting or stopping, or
+/// lacks resources.
 pub(super) fn is_away(error: &DbErr) -> bool {
     let (DbErr::Conn(RuntimeErr::SqlxError(error))
     | DbErr::Exec(RuntimeErr::SqlxError(error))

@@ -53,7 +53,7 @@ pub async fn update(connection: &dyn StoreConnection, advance: EscalationAdvance
     Ok(())
 }
 
-/// Makes an incident follow no policy.
+/// Deletes the progress of an incident, so that it follows no policy.
 pub async fn delete(connection: &dyn StoreConnection, incident: i64) -> Result<(), MainError> {
     Entity::delete_by_id(incident).exec(&connection).await?;
     Ok(())
@@ -64,7 +64,7 @@ pub async fn delete(connection: &dyn StoreConnection, incident: i64) -> Result<(
 pub struct DueStep {
     /// Database key of the incident.
     pub incident: i64,
-    /// Database key of its organisation.
+    /// Database key of the organisation.
     pub organisation: i64,
 }
 

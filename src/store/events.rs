@@ -218,8 +218,8 @@ pub(super) async fn of_maintenances(
     Ok(())
 }
 
-/// Adds events for a status page that is about to be deleted: the incidents and maintenances that chose it are updated,
-/// because they lose it.
+/// Adds an event for each incident and maintenance for which this status page was chosen. Called before the page is
+/// deleted, because they lose it.
 pub(super) async fn of_linked_to_page(connection: &dyn StoreConnection, page: i64) -> Result<(), MainError> {
     let mut linked = Query::select();
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);

@@ -11,13 +11,13 @@ use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
 pub enum FileContents {
     /// There is no file, or it is empty. SQLite removes a write-ahead log beside such a file.
     Nothing,
-    /// A database without tables: its first start was interrupted, or its write-ahead log is lost.
+    /// A database without tables, because its first start was interrupted or its write-ahead log is lost.
     Blank,
     /// A database of Watchkeeper of the expected kind.
     Own,
     /// A database of another program, or of another kind.
     Foreign {
-        /// Name of one of its tables.
+        /// Name of one of the tables in the file.
         table: String,
     },
 }

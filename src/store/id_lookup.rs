@@ -23,7 +23,7 @@ use crate::store::scope_filter::{ScopedResource, narrowed};
 pub struct LinkedPage {
     /// Database key.
     pub key: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub id: Id,
     /// Name of the page, by language.
     pub name: TranslatedText,

@@ -56,8 +56,8 @@ pub async fn find_for_update(
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The visible maintenances that the filter selects, in this window, latest planned start first, and the total number of
-/// selected ones.
+/// The visible maintenances that the filter selects, on this page of the list, latest planned start first, and the total
+/// number of selected ones.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -46,8 +46,8 @@ pub async fn lasting_of(
     rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// The notices in this window, newest first, and their total number. `lasts`: true = only open ones, false = only ended
-/// ones, `None` = all.
+/// The notices on this page of the list, newest first, and their total number. `lasts`: true = only open ones, false =
+/// only ended ones, `None` = all.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

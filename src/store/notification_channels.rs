@@ -25,7 +25,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The channels in this window, oldest first, and their total number.
+/// The channels on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -57,8 +57,8 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The services of this check type, of all organisations, that have a measured outage that has not recovered. Outages that
-/// are unreachable or wait for a requested check are left out.
+/// The services of this check type, of all organisations, with a measured outage that has not recovered. Unreachable
+/// services, and services whose outage waits for a requested check, are left out.
 pub async fn services_of(
     connection: &dyn StoreConnection,
     check_type: CheckType,

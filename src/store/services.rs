@@ -76,14 +76,14 @@ fn of_kind(services: Select<Entity>, tag: Option<i64>, check_types: &[CheckType]
     tagged.filter(Column::CheckType.is_in(check_types.iter().map(|check_type| check_type.as_str())))
 }
 
-/// Sorts services from oldest to newest and restricts them to a window.
+/// Sorts services from oldest to newest and restricts them to one page of the list.
 fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
     let ordered = services.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     ordered.offset(window.offset).limit(window.limit)
 }
 
-/// The visible services in this window, oldest first, and their total number. With a tag (database key), only services
-/// with this tag; with check types, only services of one of them.
+/// The visible services on this page of the list, oldest first, and their total number. With a tag (database key), only
+/// services with this tag; with check types, only services of one of them.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

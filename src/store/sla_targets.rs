@@ -45,7 +45,7 @@ pub async fn find(
     Ok(with_subjects(connection, row.into_iter().collect()).await?.pop())
 }
 
-/// The visible targets in this window, oldest first, and their total number.
+/// The visible targets on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

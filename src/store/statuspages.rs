@@ -54,7 +54,8 @@ pub async fn find_for_update(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// The visible pages in this window, oldest first, and their total number. With a slug, only the page with this slug.
+/// The visible pages on this page of the list, oldest first, and their total number. With a slug, only the page with this
+/// slug.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -88,7 +88,7 @@ pub async fn find_all(
     rows.into_iter().map(from_row).collect()
 }
 
-/// The visible tags in this window that match the filter, sorted by key and value, and their total number.
+/// The visible tags on this page of the list that match the filter, sorted by key and value, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

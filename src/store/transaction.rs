@@ -62,7 +62,7 @@ type Outcome = Arc<OnceLock<Result<(), RuntimeErr>>>;
 #[derive(Debug)]
 struct SharedTransaction {
     outer: DatabaseTransaction,
-    /// The pool from which its connection was taken.
+    /// The pool from which the connection of `outer` was taken.
     writer: DatabaseConnection,
     /// The outcome of the commit.
     outcome: Outcome,

@@ -45,8 +45,8 @@ pub struct ExpectedVotes {
     pub service: ServiceKey,
     /// Numbers of the locations that may have a vote.
     pub locations: Vec<i32>,
-    /// Start of the time in which a result has a vote. For a service without a result since then, its last results are
-    /// read nevertheless.
+    /// Time from which results count as votes. If a service has no result since then, its last results are read
+    /// nevertheless.
     pub since: Timestamp,
 }
 

@@ -75,8 +75,8 @@ fn affecting(services: &[ServiceKey]) -> Condition {
     Condition::all().add(Column::Id.in_subquery(linked))
 }
 
-/// The visible incidents that the filter selects, in this window, latest start first, each with the services that it
-/// affects, and the total number of selected incidents.
+/// The visible incidents that the filter selects, on this page of the list, latest start first, each with the services
+/// that it affects, and the total number of selected incidents.
 pub async fn page(
     connection: &dyn StoreConnection,
     visibility: Visibility,

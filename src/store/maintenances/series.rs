@@ -40,7 +40,7 @@ pub struct SeriesName {
     pub id: Id,
     /// The recurrence rule as text.
     pub rrule: String,
-    /// Name of its time zone.
+    /// Name of the time zone of the series.
     pub time_zone: String,
 }
 
@@ -69,7 +69,7 @@ pub async fn find_for_update(
     query.lock(LockType::NoKeyUpdate).one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The series in this window, oldest first, and their total number.
+/// The series on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     organisation: i64,

@@ -27,7 +27,7 @@ const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_u
 pub struct DueChannel {
     /// Database key of the channel.
     pub key: i64,
-    /// Database key of its organisation.
+    /// Database key of the organisation.
     pub organisation: i64,
     /// True for an email channel: the messages to each mailbox have their own order.
     pub has_mailboxes: bool,

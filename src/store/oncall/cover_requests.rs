@@ -32,7 +32,7 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
     ends_at: Column::EndsAt,
 };
 
-/// The requests in this window, newest first, and their total number. Without statuses, requests of any status.
+/// The requests on this page of the list, newest first, and their total number. Without statuses, requests of any status.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

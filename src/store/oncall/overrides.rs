@@ -26,7 +26,7 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
     ends_at: Column::EndsAt,
 };
 
-/// The overrides in this window, sorted by start, and their total number.
+/// The overrides on this page of the list, sorted by start, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

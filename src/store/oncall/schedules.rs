@@ -22,7 +22,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The schedules in this window, oldest first, and their total number.
+/// The schedules on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -2,9 +2,9 @@
 //! keeping all keys.
 //!
 //! - **The source is only read**, as a snapshot ([`EmbeddedInstallation`]). No server may run on it meanwhile: the
-//! promotion   holds the lock of the data folder.
+//!   promotion holds the lock of the data folder.
 //! - **Tables** are copied in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows
-//! keep   their keys, and new keys in the target are larger than every key that was ever used.
+//!   keep their keys, and new keys in the target are larger than every key that was ever used.
 //! - **A segment file becomes a pair of table partitions.** The catalogue and the numbers of segments and batches stay the
 //!   same; retired segments and batches that were never published are left out.
 //! - **Pages** of bounded size are copied, one per transaction, which also stores the key up to which the table is copied.

@@ -22,7 +22,7 @@ use crate::store::services::{KEYS_AT_ONCE, from_row};
 pub struct OwnedService {
     /// The service as stored.
     pub service: Service,
-    /// Id of its organisation.
+    /// Id of the organisation.
     pub organisation: Id,
 }
 

@@ -64,8 +64,8 @@ pub async fn find(
     Ok(selected(connection, query).await?.pop())
 }
 
-/// Returns the outlines of the visible services with a tag (database key) in this window, oldest first, and their total
-/// number.
+/// Returns the outlines of the visible services with a tag (database key) on this page of the list, oldest first, and
+/// their total number.
 pub async fn with_tag(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -78,8 +78,8 @@ pub async fn with_tag(
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
 
-/// Returns the outlines of the visible services in this window, oldest first. With a tag (database key), only services
-/// with this tag; with check types, only services of one of them.
+/// Returns the outlines of the visible services on this page of the list, oldest first. With a tag (database key), only
+/// services with this tag; with check types, only services of one of them.
 pub async fn listed(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -5,7 +5,7 @@ use crate::model::service::ServiceKey;
 use crate::store::history::blocks::CheckBlock;
 use crate::store::history::segments::SegmentId;
 
-/// The series of results of one service from one location.
+/// Identifies a series: the results of one service from one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckSeries {
     /// Database key of the service.
