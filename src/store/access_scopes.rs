@@ -52,7 +52,7 @@ pub async fn find_confining(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// All scopes of the organisation, by name.
+/// All scopes of the organisation, sorted by name.
 pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<AccessScope>, MainError> {
     let rows = of_organisation(organisation).order_by_asc(Column::FoldedName).all(&connection).await?;
     rows.into_iter().map(from_row).collect()

@@ -23,9 +23,9 @@ use crate::model::translated_text::TranslatedText;
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 
-/// Services per statement: far below the limit of bound values.
+/// Number of services per statement, far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
-/// Candidates per statement: far below the limit of bound values.
+/// Number of candidates per statement, far below the limit of bound values.
 const CANDIDATES_PER_STATEMENT: u64 = 200;
 /// Maximum number of current announcements of a kind that a page shows.
 const MOST: usize = 200;
@@ -45,11 +45,11 @@ pub struct StoredAnnouncement<S> {
     pub has_progress: bool,
     /// Start; for a maintenance, the planned one.
     pub start: Timestamp,
-    /// Planned end of a maintenance.
+    /// Planned end of a maintenance; `None` for an incident or an open end.
     pub end: Option<Timestamp>,
     /// Actual end; `None` until the incident or maintenance has ended.
     pub ended_at: Option<Timestamp>,
-    /// Severity of an incident.
+    /// Severity of an incident; `None` for a maintenance.
     pub severity: Option<Severity>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -59,7 +59,7 @@ pub struct StoredAnnouncement<S> {
     pub entries: Vec<AnnouncementEntry<S>>,
 }
 
-/// A service that an announcement touches.
+/// A service that an announcement affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedService {
     /// Database key.

@@ -28,7 +28,7 @@ pub struct FullDisk {
     pub since: Instant,
 }
 
-/// The last writes of one database.
+/// Record of the last writes of one SQLite database.
 #[derive(Debug)]
 pub(super) struct DiskRecord {
     folder: PathBuf,

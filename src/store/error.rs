@@ -35,7 +35,7 @@ pub enum HistoryError {
     Corrupt(#[from] CorruptRow),
 }
 
-/// An error of work on both databases.
+/// An error of code that works on both databases.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The main database has failed.

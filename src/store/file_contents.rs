@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::store::database::sqlite_url;
 
-    /// Columns: the statements that fill the file, its contents.
+    /// Columns: the statements that fill the file, and the contents that are detected.
     #[rstest]
     #[case::empty(&[], FileContents::Nothing)]
     #[case::no_table(&["CREATE TABLE t (x)", "DROP TABLE t"], FileContents::Blank)]

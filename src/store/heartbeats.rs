@@ -131,8 +131,8 @@ pub async fn find_by_hash(
     Ok(Some(PingedService { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
 }
 
-/// Stores a ping to the address with this hash and returns it as stored: its time may be moved by milliseconds so that
-/// no two pings have the same time. `None` if no address has this hash any longer.
+/// Stores a ping to the address with this hash and returns it as stored: its time may be moved to just after the former
+/// ping, so that no two pings have the same time. `None` if no address has this hash any longer.
 pub async fn ping(
     connection: &dyn StoreConnection,
     hash: &PingSecretHash,

@@ -1,4 +1,4 @@
-//! Notification channels. Every finder is scoped by organisation, except those for the delivery of messages.
+//! Notification channels. Finders are scoped by organisation unless they say otherwise.
 
 use std::collections::HashMap;
 

@@ -24,7 +24,7 @@ use crate::store::history::changes::from_row;
 pub struct NumberedChange {
     /// Number of the change; later changes have larger numbers.
     pub number: i64,
-    /// The change.
+    /// The recorded status change.
     pub change: StatusChange,
 }
 

@@ -43,7 +43,7 @@ pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, LocationVote>>;
 pub struct ExpectedVotes {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// Numbers of the locations that may have a vote.
+    /// Numbers of the locations that may have a vote; empty for any location.
     pub locations: Vec<i32>,
     /// Time from which results count as votes. If a service has no result since then, its last results are read
     /// nevertheless.

@@ -240,7 +240,7 @@ fn listed(first: usize, keys: &[i64]) -> KeyParameters {
     KeyParameters { placeholders: placeholders.join(","), values, next }
 }
 
-/// Reads a summary from seven columns of a row, starting with this one.
+/// Reads a summary from seven columns of a row, the first of which has the index `column`.
 fn summary(row: &QueryResult, column: usize) -> Result<BlockSummary, DbErr> {
     let count = |nth| {
         let count: Result<i32, DbErr> = row.try_get_by_index(column + nth);

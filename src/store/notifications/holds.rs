@@ -19,7 +19,8 @@ use crate::store::notifications::lines::in_line;
 /// Number of keys per statement.
 const CHUNK: usize = 1_000;
 
-/// The recent messages of a channel: whether there are at least `most`, and in this case the due time of its digest.
+/// Returns whether a channel got at least `most` messages within `WINDOW_MS` before `now`, and in this case the due time
+/// of its digest.
 pub async fn recent(
     connection: &dyn StoreConnection,
     channel: i64,

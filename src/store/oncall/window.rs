@@ -17,7 +17,7 @@ pub struct OncallFilter {
     pub to: Option<Timestamp>,
 }
 
-/// The columns that a filter uses.
+/// The columns of a table that a filter uses.
 pub(super) struct OncallColumns<C> {
     /// The column of the schedule; `None` for a table without one.
     pub(super) schedule: Option<C>,

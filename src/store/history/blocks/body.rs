@@ -50,7 +50,7 @@ const NAMES: [&str; COLUMNS] = [
 pub(super) struct BlockHead {
     pub(super) checks: usize,
     pub(super) prediction: ColumnPrediction,
-    /// `scheduled_at` of the first check.
+    /// `scheduled_at` of the first check, in Unix milliseconds.
     pub(super) first_scheduled: i64,
     /// Usual time from one `scheduled_at` to the next, in milliseconds.
     pub(super) interval: i64,

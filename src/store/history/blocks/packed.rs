@@ -26,7 +26,7 @@ pub(super) struct BitPacking {
 }
 
 impl BitPacking {
-    /// The width that gives the smallest size for `values`, which must not be empty.
+    /// The parameters that give the smallest size for `values`, which must not be empty.
     pub(super) fn of(values: &[u64]) -> Self {
         let least = values.iter().copied().min().unwrap_or_default();
         let mut lengths = [0_usize; 65];

@@ -13,7 +13,7 @@ use crate::model::history::CheckSample;
 use crate::model::service::ProbeRole;
 use crate::model::verdict::LocationVote;
 
-/// Filter of the checks of a block.
+/// Filter for the checks of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BlockFilter<'a> {
     /// Only checks with one of these statuses; empty = all.
