@@ -118,7 +118,7 @@ impl<C: ConnectionTrait> ConnectionTrait for BoundedHandle<C> {
     }
 }
 
-/// Waits for `work` up to `limit`. If the limit passes, `work` is dropped, and the pool cleans its connection up once
+/// Waits for `work` up to `limit`. If the limit passes, `work` is dropped, and the pool cleans up the connection once
 /// the database answers again.
 async fn within<T>(
     limit: Option<Duration>,

@@ -150,9 +150,9 @@ impl<E: From<DbErr>> Database<E> {
         })
     }
 
-    /// Returns the tracker of all commits to this database; `None` for PostgreSQL, where other processes write as well. A
-    /// SQLite file is written by the process that serves it. Besides that, only the command line writes to it, and only
-    /// to add organisations and tokens.
+    /// Returns the tracker of all commits to this database; `None` for PostgreSQL, where other processes write as well.
+    /// A SQLite file is written by the process that serves it. Otherwise only the command line writes to it, to add
+    /// organisations and tokens.
     #[must_use]
     pub fn changes(&self) -> Option<&CommitTracker> {
         self.writer_lock.as_ref().map(|_| &*self.changes)

@@ -1,8 +1,9 @@
 //! Groups that are synchronised with a tag (contract 4.14.4): they have one managed child for each service with the tag.
 //!
-//! Both functions are called within the caller's transaction: [`follow_services`] after services were created, renamed or
-//! retagged, [`follow_group`] after the tag of a group was set, changed or cleared. Both lock the organisation first, so
-//! that of a new group and a concurrent new service one sees the other. [`GroupSynchronisation`] decides the changes.
+//! Both functions are called within the caller's transaction: [`follow_services`] after services were created, renamed
+//! or retagged, [`follow_group`] after the tag of a group was set, changed or cleared. Both lock the organisation
+//! first, so that a new group and a concurrent new service cannot miss each other. [`GroupSynchronisation`] decides the
+//! changes.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,9 @@
 //! Slugs of status pages. They are unique in the installation; a slug that is given up is held for its organisation for 30
 //! days (contract 4.13.2).
 //!
-//! The unique index decides between two concurrent claims of a slug. When a page is created, the loser gets `None` and can
-//! go on with its transaction; when a page is renamed, it must not. Held slugs are checked after the index has decided,
-//! so that a slug that was given up meanwhile is seen.
+//! The unique index decides between two concurrent claims of a slug. When a page is created, the loser gets `None` and
+//! can continue its transaction; when a page is renamed, the loser must roll it back. Held slugs are checked after the
+//! index has decided, so that a slug that was given up meanwhile is seen.
 
 use std::collections::HashSet;
 
