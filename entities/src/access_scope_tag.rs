@@ -1,11 +1,11 @@
-//! An access scope consists of a tag.
+//! Links between access scopes and their tags.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An access scope consists of a tag.
+/// A tag that belongs to an access scope.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "access_scope_tag")]
 pub struct Model {

@@ -1,28 +1,28 @@
-//! A file of a status page.
+//! Files of status pages, such as logos.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A file of a status page.
+/// A file of a status page, such as its logo.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "asset")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
     /// Database key of the status page.
     pub statuspage_id: i64,
-    /// `logo`, `logo-dark` or `favicon`.
+    /// Use of the file: `logo`, `logo-dark` or `favicon`.
     pub kind: String,
-    /// Media type, found by content.
+    /// Media type, detected from the content.
     pub content_type: String,
-    /// Hash of the content; part of its address.
+    /// Hash of the content, which is part of the file's address.
     pub hash: String,
-    /// The file as it is served.
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// Time of the upload.
+    /// Time of the upload, in Unix milliseconds.
     pub created_at: i64,
 }
 

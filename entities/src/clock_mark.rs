@@ -1,4 +1,4 @@
-//! The newest time that the wall clock showed while it was trusted. One row.
+//! The newest trusted time of the wall clock. The table has one row.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,14 +9,14 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "clock_mark")]
 pub struct Model {
-    /// Always 1: there is one row.
+    /// Always 1, because the table has one row.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: i32,
     /// The newest trusted time.
     pub newest_at: i64,
-    /// The time that a doubted clock showed; `None` while it is trusted.
+    /// Time that the clock showed when it was last in doubt; null while the clock is trusted.
     pub doubted_at: Option<i64>,
-    /// Milliseconds for which the doubted clock had been steady.
+    /// Time for which the doubted clock had been steady, in milliseconds.
     pub steady_ms: i64,
 }
 

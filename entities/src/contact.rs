@@ -1,36 +1,36 @@
-//! A person who can be notified.
+//! Contacts: people who can be notified.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A person who can be notified.
+/// A contact: a person who can be notified, but cannot log in.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "contact")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Display name of the contact.
     pub name: String,
-    /// E-mail address of the contact.
+    /// Email address of the contact.
     pub email: String,
-    /// The time zone, by its name in the IANA database.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
-    /// The language, one of the organisation's.
+    /// Language code, one of the organisation's languages.
     pub language: String,
-    /// The channels of the person, as JSON.
+    /// References to the contact's notification channels, as JSON.
     pub channels: String,
-    /// Hours in which only severe events are sent, as JSON; null: none.
+    /// Quiet hours, in which only severe events are sent, as JSON; null for none.
     pub quiet_hours: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,4 +1,4 @@
-//! The secret address of a contact's calendar.
+//! Secret addresses of contacts' calendars.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -12,9 +12,9 @@ pub struct Model {
     /// Database key of the contact.
     #[sea_orm(primary_key, auto_increment = false)]
     pub contact_id: i64,
-    /// SHA-256 of the secret.
+    /// SHA-256 of the secret in the address.
     pub secret_hash: Vec<u8>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -1,4 +1,4 @@
-//! The progress of an incident in the escalation policy that it follows. There is a row while it is open and not
+//! The progress of incidents in the escalation policies that they follow. An incident has a row while it is open and not
 //! acknowledged.
 
 use sea_orm::entity::prelude::{
@@ -13,15 +13,15 @@ pub struct Model {
     /// Database key of the incident.
     #[sea_orm(primary_key, auto_increment = false)]
     pub incident_id: i64,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Database key of the escalation policy.
     pub policy_id: i64,
     /// Number of the round, from 1.
     pub round: i32,
-    /// The index of the next step, from 0.
+    /// Index of the next step, from 0.
     pub next_step: i32,
-    /// Time of the next step; null when there is none.
+    /// Time at which the next step is due; null if there is none.
     pub due_at: Option<i64>,
 }
 

@@ -1,30 +1,30 @@
-//! Something that became of an incident or a maintenance.
+//! Changes of incidents and maintenances, for the readers of the event log.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// Something that became of an incident or a maintenance.
+/// A change of an incident or a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "event")]
 pub struct Model {
-    /// Its number: they rise in the order in which they were written.
+    /// Number of the event; rises in the order of writing.
     #[sea_orm(primary_key)]
     pub id: i64,
     /// Database key of the organisation.
     pub organisation_id: i64,
-    /// `incident` or `maintenance`.
+    /// Kind of the subject: `incident` or `maintenance`.
     pub kind: String,
-    /// `created`, `updated`, `resolved` or `deleted`.
+    /// Kind of change: `created`, `updated`, `resolved` or `deleted`.
     pub act: String,
-    /// The id of the incident or maintenance, as clients see it.
+    /// Public id of the incident or maintenance.
     pub subject_id: String,
-    /// Keys of the services that it concerned from then on, with commas between; for a deletion, until then.
+    /// For a deletion, database keys of the services that were linked, separated by commas; otherwise empty.
     pub services: String,
-    /// Keys of the services that it no longer concerns, with commas between.
+    /// Database keys of the services that the change unlinked, separated by commas.
     pub former_services: String,
-    /// Time at which upkeep has found it; null before that.
+    /// Time at which the cleanup first noticed the event; null before. Retention counts from this time.
     pub noticed_at: Option<i64>,
 }
 

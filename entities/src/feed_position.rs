@@ -1,11 +1,11 @@
-//! The position of a reader of the status changes.
+//! Positions of the readers of status changes, by partition.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// The position of a reader of the status changes.
+/// The position of a reader of status changes in one partition.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "feed_position")]
 pub struct Model {
@@ -15,7 +15,7 @@ pub struct Model {
     /// Number of the partition of services.
     #[sea_orm(primary_key, auto_increment = false)]
     pub partition: i32,
-    /// Number of the last change whose effect is in this database.
+    /// Number of the last change whose effects are stored in this database.
     pub position: i64,
 }
 

@@ -1,18 +1,18 @@
-//! One finished check of one location that is not sealed into a block yet.
+//! Finished checks that have not been sealed into a block yet.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// One finished check of one location that is not sealed into a block yet.
+/// A finished check from one location that has not been sealed into a block yet.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "fresh_check")]
 pub struct Model {
-    /// The service's number modulo 1,024: rows that are written together are stored together.
+    /// Database key of the service modulo 1,024. Rows that are written together are thus stored together.
     #[sea_orm(primary_key, auto_increment = false)]
     pub bucket: i16,
-    /// Start of the deciding attempt.
+    /// Start of the deciding attempt, in Unix milliseconds.
     #[sea_orm(primary_key, auto_increment = false)]
     pub checked_at: i64,
     /// Database key of the service.
@@ -21,33 +21,33 @@ pub struct Model {
     /// Number of the location.
     #[sea_orm(primary_key, auto_increment = false)]
     pub location_id: i32,
-    /// The time at which the check was due.
+    /// Time at which the check was due, in Unix milliseconds.
     pub scheduled_at: i64,
-    /// 0 up, 1 degraded, 2 down.
+    /// Number of the status: 0 up, 1 degraded, 2 down.
     pub status: i16,
-    /// The attempt that decided, from 1.
+    /// Number of the deciding attempt, from 1.
     pub attempt: i16,
-    /// 0 full, 1 reachability.
+    /// Role of the location: 0 full, 1 reachability.
     pub role: i16,
-    /// Status code of the response, HTTP only.
+    /// HTTP status code of the response; null for other check types or without a response.
     pub status_code: Option<i16>,
-    /// Response time, set when the target answered.
+    /// Response time in microseconds; null if the target did not answer.
     pub response_us: Option<i32>,
-    /// Name resolution, in microseconds.
+    /// Duration of the name resolution, in microseconds.
     pub dns_us: Option<i32>,
-    /// TCP handshake, in microseconds.
+    /// Duration of the TCP handshake, in microseconds.
     pub connect_us: Option<i32>,
-    /// TLS handshake, in microseconds.
+    /// Duration of the TLS handshake, in microseconds.
     pub tls_us: Option<i32>,
-    /// Wait for the first byte.
+    /// Wait for the first byte of the response, in microseconds.
     pub ttfb_us: Option<i32>,
-    /// From first to last byte, in microseconds.
+    /// Time from the first to the last byte of the response, in microseconds.
     pub transfer_us: Option<i32>,
-    /// The whole attempt, in microseconds.
+    /// Duration of the whole attempt, in microseconds.
     pub total_us: Option<i32>,
-    /// Number of the error code.
+    /// Number of the error code; null for a check without an error.
     pub error_code: Option<i16>,
-    /// Short English reason.
+    /// Short reason of the error, in English.
     pub error_message: Option<String>,
 }
 

@@ -1,15 +1,15 @@
-//! A deleted service whose measurements are still to be erased from the history database.
+//! Deleted services whose measurements have not been erased from the history yet.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A deleted service whose measurements are still to be erased from the history database.
+/// A deleted service whose measurements have not been erased from the history yet.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "history_erasure")]
 pub struct Model {
-    /// Key of the deleted service.
+    /// Database key of the deleted service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
 }

@@ -1,40 +1,40 @@
-//! A key of a token, running or with its stored answer.
+//! Idempotency keys of tokens, running or with their stored answers.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A key of a token, running or with its stored answer.
+/// An idempotency key of a token, running or with its stored answer.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "idempotency_key")]
 pub struct Model {
     /// Database key of the token.
     #[sea_orm(primary_key, auto_increment = false)]
     pub token_id: i64,
-    /// As the client sent it.
+    /// Key as the client sent it.
     #[sea_orm(primary_key, auto_increment = false)]
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Vec<u8>,
-    /// The random id of the run.
+    /// Random id of the run that holds the key.
     pub claim: String,
-    /// The node that runs it; null for rows of earlier versions.
+    /// Id of the node on which the run takes place; null in rows of earlier versions.
     pub node: Option<String>,
-    /// The time until which the run counts as running.
+    /// Time at which the lease of the run expires.
     pub leased_until: i64,
-    /// The time of the first request.
+    /// Time of the first request with the key.
     pub accepted_at: i64,
-    /// Status of the stored answer; null while running.
+    /// HTTP status of the stored answer; null while the run lasts.
     pub status: Option<i16>,
-    /// `Location` of the stored answer.
+    /// Header `Location` of the stored answer.
     pub location: Option<String>,
-    /// `Content-Language` of the stored answer.
+    /// Header `Content-Language` of the stored answer.
     pub language: Option<String>,
-    /// Sealed body of the stored answer; null when it was too long or has been cut.
+    /// Sealed body of the stored answer; null if it was too long, or was deleted to save space.
     pub body: Option<String>,
-    /// Path of the resource that the answer shows, from which it can be made again; empty when the request may run again; null
-    /// when neither is so.
+    /// Path of the resource from which the answer can be rendered again; empty if the request may run again; null if
+    /// neither is possible.
     pub resource: Option<String>,
     /// Length of `body` in bytes.
     pub body_bytes: i64,

@@ -1,4 +1,4 @@
-//! An incident.
+//! Incidents of organisations.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,42 +9,42 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// JSON object: text by language.
+    /// Title as a JSON object from language to text.
     pub title: String,
-    /// `standard`, `agent_liveness` or `notice`.
+    /// Kind: `standard`, `agent_liveness` or `notice`.
     pub kind: String,
-    /// `investigating`, `identified`, `monitoring` or `resolved`.
+    /// Status: `investigating`, `identified`, `monitoring` or `resolved`.
     pub status: String,
-    /// `minor`, `major` or `critical`.
+    /// Severity: `minor`, `major` or `critical`.
     pub severity: String,
-    /// True if status pages may show it.
+    /// True if status pages may show the incident.
     pub is_published: bool,
     /// Start of the incident.
     pub started_at: i64,
-    /// End; null exactly while open.
+    /// Time of resolution; null while the incident is open.
     pub resolved_at: Option<i64>,
-    /// Set by the client: true if it counts as downtime for SLA targets.
+    /// True if the incident counts as downtime for SLA targets, as the client decided.
     pub sla_counts_as_downtime: bool,
-    /// Id of the token that made it; null = the engine.
+    /// Id of the token that created the incident; null if the engine did.
     pub created_by_id: Option<String>,
-    /// Its name at that time.
+    /// Name of this token at that time.
     pub created_by_name: Option<String>,
-    /// Time of the acknowledgement.
+    /// Time of the acknowledgement; null for none.
     pub acknowledged_at: Option<i64>,
-    /// Id of the token that has.
+    /// Id of the token that acknowledged the incident.
     pub acknowledged_by_id: Option<String>,
-    /// Its name at that time.
+    /// Name of this token at that time.
     pub acknowledged_by_name: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,4 +1,4 @@
-//! An incident that the engine has opened.
+//! Incidents that the engine has opened.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -12,9 +12,9 @@ pub struct Model {
     /// Database key of the incident.
     #[sea_orm(primary_key, auto_increment = false)]
     pub incident_id: i64,
-    /// The policy that it follows; null when that is deleted.
+    /// Database key of the policy that the incident follows; null if the policy was deleted.
     pub policy_id: Option<i64>,
-    /// The parts that members have edited, separated by commas.
+    /// Fields of the incident that members have edited, separated by commas.
     pub edited: Option<String>,
 }
 

@@ -1,24 +1,24 @@
-//! A key by which an incident of the engine groups failures.
+//! Keys by which the engine groups failures into incidents.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A key by which an incident of the engine groups failures.
+/// A key by which the engine groups failures into an incident.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident_group_key")]
 pub struct Model {
-    /// `tag` or `service`.
+    /// Kind of the key: `tag` or `service`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub kind: String,
-    /// The tag that services carry, or the service that they depend on.
+    /// Database key of the tag that the services have, or of the service that they depend on.
     #[sea_orm(primary_key, auto_increment = false)]
     pub key_id: i64,
-    /// The policy that the incident followed when the service joined; it may be deleted.
+    /// Database key of the policy that the incident followed when the service joined; the policy may have been deleted.
     #[sea_orm(primary_key, auto_increment = false)]
     pub policy_id: i64,
-    /// The incident that a service with the key joined last.
+    /// Database key of the incident that a service with the key joined last.
     pub incident_id: i64,
 }
 

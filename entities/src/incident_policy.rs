@@ -1,48 +1,48 @@
-//! A rule by which outages become incidents.
+//! Incident policies, by which outages become incidents.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A rule by which outages become incidents.
+/// An incident policy: a rule by which outages become incidents.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident_policy")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// Its position in the order, from 1.
+    /// Position among the organisation's policies, from 1; the first policy that matches is used.
     pub position: i32,
     /// Display name.
     pub name: String,
-    /// Services that carry it; null = all.
+    /// Database key of the tag of the services that the policy applies to; null for all services.
     pub tag_id: Option<i64>,
-    /// Seconds that an outage lasts before it becomes an incident.
+    /// Seconds for which an outage lasts before it becomes an incident.
     pub open_after_seconds: i32,
-    /// Seconds of recovery before it is resolved; null = members resolve it.
+    /// Seconds of recovery after which the incident is resolved; null if members resolve it.
     pub resolve_after_seconds: Option<i32>,
-    /// Severity of an outage that is down; null = no incident.
+    /// Severity of an incident for a service that is down; null for no incident.
     pub down_severity: Option<String>,
-    /// Severity of an outage that is degraded; null = no incident.
+    /// Severity of an incident for a service that is degraded; null for no incident.
     pub degraded_severity: Option<String>,
-    /// Severity of an outage that is unstable; null = no incident.
+    /// Severity of an incident for a service that is unstable; null for no incident.
     pub unstable_severity: Option<String>,
-    /// True if status pages show it from the start.
+    /// True if incidents are published when they are opened.
     pub publish: bool,
-    /// The failures that become one incident.
+    /// Word for how failures are grouped into one incident.
     pub group_by: String,
-    /// Keys of the tags that group failures, as a JSON list; empty = any tag.
+    /// Keys of the tags by which failures are grouped, as a JSON list; empty for any tag.
     pub group_by_tag_keys: String,
-    /// Seconds within which they do.
+    /// Seconds within which failures are grouped into one incident.
     pub group_window_seconds: i32,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,11 +1,11 @@
-//! An incident affects a service.
+//! Links between incidents and the services that they affect.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An incident affects a service.
+/// A service that an incident affects.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident_service")]
 pub struct Model {
@@ -15,15 +15,15 @@ pub struct Model {
     /// Database key of the service.
     #[sea_orm(primary_key, auto_increment = false)]
     pub service_id: i64,
-    /// `degraded`, `partial_outage`, `major_outage`; null for notices.
+    /// Impact on the service: `degraded`, `partial_outage` or `major_outage`; null for notices.
     pub impact: Option<String>,
-    /// True if the impact follows the severity.
+    /// True if the impact is derived from the severity of the incident.
     pub is_derived: bool,
-    /// The time since which it is affected.
+    /// Time since when the incident affects the service.
     pub added_at: i64,
-    /// The time of its recovery.
+    /// Time at which the service recovered; null before.
     pub recovered_at: Option<i64>,
-    /// Evidence of its trouble, as JSON; null where the engine has not detected it.
+    /// Evidence of the failure, as JSON; null if the engine did not detect it.
     pub evidence: Option<String>,
 }
 

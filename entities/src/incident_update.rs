@@ -1,4 +1,4 @@
-//! An entry of an incident's timeline.
+//! Entries of incident timelines.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,24 +9,24 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "incident_update")]
 pub struct Model {
-    /// Key; grows with time.
+    /// Database key; rises with time.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
     /// Database key of the incident.
     pub incident_id: i64,
-    /// The status that it states.
+    /// Status of the incident from this entry on.
     pub status: String,
-    /// JSON object: text by language.
+    /// Text as a JSON object from language to text.
     pub message: String,
     /// True if subscribers are notified.
     pub notify_subscribers: bool,
-    /// True if only members of the organisation see it.
+    /// True if only members of the organisation can see the entry.
     pub is_internal: bool,
-    /// True if the engine names services in it: only members who see the whole organisation see it.
+    /// True if the engine names services in the entry; only members who see all services can see it.
     pub names_services: bool,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

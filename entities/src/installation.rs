@@ -1,11 +1,11 @@
-//! Facts of the installation itself, such as the check value of its secret key.
+//! Facts about the installation itself, such as the check value of its secret key.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// Facts of the installation itself, such as the check value of its secret key.
+/// A fact about the installation itself, such as the check value of its secret key.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "installation")]
 pub struct Model {

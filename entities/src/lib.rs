@@ -1,9 +1,9 @@
-//! The tables of Watchkeeper's two databases, one file each.
+//! The tables of the main and history databases, one module each.
 //!
-//! Main database: everything but measurements: organisations, tokens, services, tags, incidents, maintenances, status
-//! pages and what belongs to them. History database: `location`, `fresh_check`, `status_change`, `history_segment`,
-//! `history_progress`, `partition_hold`; in its segments `check_block` and `check_rollup`. All instants are Unix
-//! milliseconds, all durations microseconds. These are rows only, without rules.
+//! The history database has the tables `location`, `fresh_check`, `status_change`, `history_segment`, `history_progress`
+//! and `partition_hold`, and in its segments `check_block` and `check_rollup`. All other tables belong to the main
+//! database: organisations, tokens, services, tags, incidents, maintenances, status pages and more. Times are Unix
+//! milliseconds, and columns that end in `_us` are microseconds. Rows contain no rules.
 
 pub mod access_scope;
 pub mod access_scope_tag;

@@ -1,22 +1,22 @@
-//! A time in which one process listened for pings without a break.
+//! Time spans in which a process listened for pings without interruption.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A time in which one process listened for pings without a break.
+/// A time span in which one process listened for pings without interruption.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "listening_span")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The data folder of the process.
+    /// Id of the data folder of the process.
     pub node: String,
     /// Start of the span.
     pub from_at: i64,
-    /// The last time at which it was known to last.
+    /// Last time at which the process was known to listen.
     pub to_at: i64,
 }
 

@@ -1,18 +1,18 @@
-//! Dictionary of location codes.
+//! The dictionary of location codes.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// The dictionary of location codes: history rows hold their numbers.
+/// A location code with the number that stands for it in history rows.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "location")]
 pub struct Model {
-    /// Small number used by the measurements.
+    /// Number of the location in history rows.
     #[sea_orm(primary_key)]
     pub id: i32,
-    /// The code that clients see.
+    /// Code of the location in the API.
     pub code: String,
 }
 

@@ -1,62 +1,62 @@
-//! A maintenance window.
+//! Maintenances of organisations.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A maintenance window of an organisation.
+/// A maintenance of an organisation.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// JSON object: text by language.
+    /// Title as a JSON object from language to text.
     pub title: String,
-    /// `planned` or `emergency`.
+    /// Kind: `planned` or `emergency`.
     pub kind: String,
-    /// `scheduled`, `in_progress`, `completed` or `cancelled`.
+    /// Status: `scheduled`, `in_progress`, `completed` or `cancelled`.
     pub status: String,
-    /// Planned start.
+    /// Planned start, in Unix milliseconds.
     pub scheduled_start: i64,
-    /// Planned end; null = open end.
+    /// Planned end, in Unix milliseconds; null for an open end.
     pub scheduled_end: Option<i64>,
-    /// The time at which it started.
+    /// Time at which the maintenance started; null before.
     pub actual_start: Option<i64>,
-    /// The time at which it ended.
+    /// Time at which the maintenance ended; null before.
     pub actual_end: Option<i64>,
-    /// True if it starts by itself.
+    /// True if the maintenance starts automatically at its planned time.
     pub auto_start: bool,
-    /// True if it ends by itself.
+    /// True if the maintenance ends automatically at its planned time.
     pub auto_complete: bool,
-    /// True if subscribers are notified of its creation.
+    /// True if subscribers are notified of the creation.
     pub notify_announcement: bool,
-    /// True if they are notified a day before.
+    /// True if subscribers are notified a day before the start.
     pub notify_24h: bool,
-    /// True if they are notified an hour before.
+    /// True if subscribers are notified an hour before the start.
     pub notify_1h: bool,
-    /// True if they are notified of the start.
+    /// True if subscribers are notified of the start.
     pub notify_start: bool,
-    /// True if they are notified of the end.
+    /// True if subscribers are notified of the end.
     pub notify_complete: bool,
-    /// Id of the token that made it; null = the engine.
+    /// Id of the token that created the maintenance; null if the engine did.
     pub created_by_id: Option<String>,
-    /// Its name at that time.
+    /// Name of this token at that time.
     pub created_by_name: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
-    /// The series that it belongs to.
+    /// Database key of the series that created the maintenance; null for none.
     pub series_id: Option<i64>,
-    /// Its place in the series: the start that the rule gave it.
+    /// Position in the series: the start that the rule gives for this window; null without series.
     pub occurrence: Option<i64>,
-    /// True if members changed it, so that it no longer follows its series.
+    /// True if members have changed the maintenance, so that it no longer follows its series.
     pub is_adjusted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A reminder of a maintenance that is not due yet; deleted when its fact is written.
+//! Reminders of maintenances that are not due yet. A row is deleted when its fact is written.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -12,10 +12,10 @@ pub struct Model {
     /// Database key of the maintenance.
     #[sea_orm(primary_key, auto_increment = false)]
     pub maintenance_id: i64,
-    /// `day_before` or `hour_before`.
+    /// Kind of the reminder: `day_before` or `hour_before`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub kind: String,
-    /// The time at which it is due.
+    /// Time at which the reminder is due.
     pub due_at: i64,
 }
 

@@ -1,60 +1,60 @@
-//! A maintenance window that comes again.
+//! Maintenance series: maintenances that repeat by a rule.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A maintenance window that comes again.
+/// A maintenance series: it creates maintenances by a recurrence rule.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_series")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// JSON object: text by language.
+    /// Title of the series' maintenances, as a JSON object from language to text.
     pub title: String,
-    /// JSON object: the first entry of every timeline, by language; null = generated.
+    /// First timeline entry of the series' maintenances, as a JSON object from language to text; null for a generated text.
     pub message: Option<String>,
-    /// `planned` or `emergency`.
+    /// Kind: `planned` or `emergency`.
     pub kind: String,
-    /// `active`, `ended` or `cancelled`.
+    /// Status: `active`, `ended` or `cancelled`.
     pub status: String,
-    /// The rule of RFC 5545, as the client wrote it.
+    /// Recurrence rule of RFC 5545, as the client wrote it.
     pub rrule: String,
-    /// Name of the time zone.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
-    /// Planned start of the first window as clocks in the zone show it, in milliseconds as if they showed UTC.
+    /// Local time at the planned start of the first window, encoded as the Unix milliseconds of the same time in UTC.
     pub first_wall_ms: i64,
-    /// The difference between the wall times at the end and at the start of a window, in milliseconds.
+    /// Difference between the local times at the end and at the start of a window, in milliseconds.
     pub length_ms: i64,
-    /// True if its maintenances start by themselves.
+    /// True if the maintenances of the series start automatically.
     pub auto_start: bool,
-    /// True if they end by themselves.
+    /// True if the maintenances of the series end automatically.
     pub auto_complete: bool,
-    /// True if subscribers are notified of their creation.
+    /// True if subscribers are notified when a maintenance is created.
     pub notify_announcement: bool,
-    /// True if they are notified a day before.
+    /// True if subscribers are notified a day before a maintenance.
     pub notify_24h: bool,
-    /// True if they are notified an hour before.
+    /// True if subscribers are notified an hour before a maintenance.
     pub notify_1h: bool,
-    /// True if they are notified of the start.
+    /// True if subscribers are notified of the start of a maintenance.
     pub notify_start: bool,
-    /// True if they are notified of the end.
+    /// True if subscribers are notified of the end of a maintenance.
     pub notify_complete: bool,
-    /// The time at which the next maintenances are created.
+    /// Time at which maintenances are planned next.
     pub next_look_at: i64,
-    /// Id of the token that made it.
+    /// Id of the token that created the series.
     pub created_by_id: Option<String>,
-    /// Its name at that time.
+    /// Name of this token at that time.
     pub created_by_name: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,11 +1,11 @@
-//! A series of maintenances covers a service.
+//! Links between maintenance series and the services that they cover.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A series of maintenances covers a service.
+/// A service that a maintenance series covers.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_series_service")]
 pub struct Model {

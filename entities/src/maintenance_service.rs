@@ -1,11 +1,11 @@
-//! A maintenance covers a service.
+//! Links between maintenances and the services that they cover.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A maintenance covers a service.
+/// A service that a maintenance covers.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_service")]
 pub struct Model {

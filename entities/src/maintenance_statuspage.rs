@@ -1,11 +1,11 @@
-//! A status page was chosen for a maintenance.
+//! Links between maintenances and the status pages chosen for them.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A status page was chosen for a maintenance.
+/// A status page that was chosen for a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_statuspage")]
 pub struct Model {
@@ -15,7 +15,7 @@ pub struct Model {
     /// Database key of the status page.
     #[sea_orm(primary_key, auto_increment = false)]
     pub statuspage_id: i64,
-    /// Position in the list of the client.
+    /// Position in the list that the client gave, from 0.
     pub position: i32,
 }
 

@@ -1,4 +1,4 @@
-//! An entry of a maintenance's timeline.
+//! Entries of maintenance timelines.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,20 +9,20 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_update")]
 pub struct Model {
-    /// Key; grows with time.
+    /// Database key; rises with time.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
     /// Database key of the maintenance.
     pub maintenance_id: i64,
-    /// The status that it states.
+    /// Status of the maintenance from this entry on.
     pub status: String,
-    /// JSON object: text by language.
+    /// Text as a JSON object from language to text.
     pub message: String,
     /// True if subscribers are notified.
     pub notify_subscribers: bool,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -1,36 +1,36 @@
-//! An event that is no incident.
+//! Notices: events that are not incidents.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An event that is no incident.
+/// A notice: an event that is not an incident, such as a certificate that expires soon.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notice")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients and receivers see.
+    /// Public id, used by the API and in messages.
     pub public_id: String,
-    /// The organisation that is notified.
+    /// Database key of the organisation that is notified.
     pub organisation_id: i64,
     /// Event that the notice reports.
     pub event: String,
-    /// The source within the event, such as the id of a service.
+    /// Subject within the event, such as the id of a service.
     pub source: String,
-    /// `minor`, `major` or `critical`.
+    /// Severity: `minor`, `major` or `critical`.
     pub severity: String,
-    /// Title of one line.
+    /// Title, one line.
     pub title: String,
-    /// Body of one or two sentences.
+    /// Text of one or two sentences.
     pub text: String,
-    /// The service that it concerns; null: none in particular.
+    /// Database key of the service that the notice is about; null for none in particular.
     pub service_id: Option<i64>,
-    /// Start of the fault.
+    /// Time at which the reported condition started.
     pub began_at: i64,
-    /// Time of its end; null: it lasts.
+    /// Time at which the condition ended; null while it lasts.
     pub ended_at: Option<i64>,
 }
 

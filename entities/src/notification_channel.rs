@@ -1,34 +1,34 @@
-//! A channel for notifications.
+//! Channels through which notifications are sent.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A channel through which people are notified.
+/// A channel through which notifications are sent.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notification_channel")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// The kind, as a word of the API.
+    /// Kind of the channel, as in the API.
     pub kind: String,
     /// Display name.
     pub name: String,
-    /// False: nothing is sent through it.
+    /// False if nothing is sent through the channel.
     pub is_enabled: bool,
-    /// The settings of its kind as JSON; secrets are sealed.
+    /// Settings for the kind of channel, as JSON with sealed secrets.
     pub settings: String,
-    /// Its routing, as JSON.
+    /// Rules for which messages the channel gets, as JSON.
     pub routing: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,48 +1,48 @@
-//! A message for a channel.
+//! Messages for notification channels (the outbox).
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A message for a channel.
+/// A message for a notification channel.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notification_delivery")]
 pub struct Model {
-    /// Key; it rises in the order of the events of a subject.
+    /// Database key; rises in the order of the events of a subject.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients and receivers see, the same on every attempt.
+    /// Public id, used by the API and in the message; the same on every attempt.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// The channel that it is sent through.
+    /// Database key of the channel through which the message is sent.
     pub channel_id: i64,
-    /// The contact that it is for; null: all readers of the channel.
+    /// Database key of the contact whom the message is for; null for all recipients of the channel.
     pub contact_id: Option<i64>,
-    /// The id of its subject.
+    /// Public id of the subject, such as an incident.
     pub subject: String,
     /// Event that the message reports.
     pub event: String,
-    /// The message as JSON.
+    /// Contents of the message, as JSON.
     pub message: String,
-    /// `waiting`, `delivered`, `dead` or `gathered`.
+    /// Status: `waiting`, `delivered`, `dead` or `gathered`.
     pub status: String,
-    /// Number of attempts so far.
+    /// Number of finished attempts.
     pub tries: i32,
-    /// Time of the fact.
+    /// Time at which the message was written.
     pub created_at: i64,
-    /// Time at which it is given up.
+    /// Time at which the message is given up.
     pub expires_at: i64,
-    /// Time of the next attempt; null when there is none, or an earlier message about the same subject waits.
+    /// Time of the next attempt; null if there is none, or while an earlier message about the same subject waits.
     pub due_at: Option<i64>,
-    /// Time at which it was delivered, given up or combined into a digest.
+    /// Time at which the message was delivered, given up or combined into a digest; null before.
     pub ended_at: Option<i64>,
-    /// Time before which it is not sent; null: nothing holds it.
+    /// Time until which the message is held; null if it is not held.
     pub held_until: Option<i64>,
-    /// The reason for holding it.
+    /// Reason for the hold; null if the message is not held.
     pub held_by: Option<String>,
-    /// The id of the digest that includes it.
+    /// Public id of the digest that replaces the message; null for none.
     pub digest_id: Option<String>,
 }
 

@@ -1,15 +1,15 @@
-//! One try to deliver a message.
+//! Attempts to deliver messages.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// One try to deliver a message.
+/// An attempt to deliver a message.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notification_try")]
 pub struct Model {
-    /// Database key of the delivery.
+    /// Database key of the message.
     #[sea_orm(primary_key, auto_increment = false)]
     pub delivery_id: i64,
     /// Number of the attempt, from 1.
@@ -19,11 +19,11 @@ pub struct Model {
     pub at: i64,
     /// Duration of the attempt in milliseconds.
     pub took_ms: i64,
-    /// `delivered`, `failed`, `refused` or `unconfirmed`.
+    /// Outcome: `delivered`, `failed`, `refused` or `unconfirmed`.
     pub outcome: String,
-    /// The status of the answer; null when none came.
+    /// Status code of the response; null without a response.
     pub status_code: Option<i32>,
-    /// The answer or the error, without secrets.
+    /// Response or error, without secrets.
     pub detail: String,
 }
 

@@ -1,32 +1,32 @@
-//! A contact takes over the duty of a schedule for a time.
+//! Overrides, in which a contact takes over the duty of a schedule.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A contact takes over the duty of a schedule for a time.
+/// An override: a contact takes over the duty of a schedule for a time.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "oncall_override")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Database key of the schedule.
     pub schedule_id: i64,
     /// Database key of the contact.
     pub contact_id: i64,
-    /// The start of its time.
+    /// Start of the override, inclusive.
     pub starts_at: i64,
-    /// The time before which it counts.
+    /// End of the override, exclusive.
     pub ends_at: i64,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,30 +1,30 @@
-//! A schedule that decides who is on duty.
+//! On-call schedules, which decide who is on duty.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A schedule that decides who is on duty.
+/// An on-call schedule, which decides who is on duty.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "oncall_schedule")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Display name of the schedule.
     pub name: String,
-    /// The time zone, by its name in the IANA database.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
-    /// The layers, as JSON.
+    /// Rotation layers of the schedule, as JSON.
     pub layers: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,30 +1,30 @@
-//! An organisation: the owner of everything else.
+//! Organisations, the owners of everything else.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An organisation: the owner of everything else.
+/// An organisation, the owner of everything else.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "organisation")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
     /// Display name.
     pub name: String,
-    /// `free`, `solo`, `team` or `business`.
+    /// Plan: `free`, `solo`, `team` or `business`.
     pub plan: String,
-    /// Created by the first start: no count quotas.
+    /// True for the organisation that the first start creates; quotas do not limit the counts of its resources.
     pub self_hosted: bool,
-    /// JSON list of its languages.
+    /// Language codes of the organisation, as a JSON list.
     pub locales: String,
-    /// The default language, one of `locales`.
+    /// Default language code, one of `locales`.
     pub default_locale: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -1,12 +1,11 @@
-//! The engine node that may write the measurements of a partition of the services. One row per partition that was
-//! ever taken.
+//! Holds on partitions: which engine node may write their measurements. A partition that was ever taken has a row.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// The engine node that may write the measurements of a partition of the services.
+/// A hold on a partition of the services: the engine node that may write its measurements.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "partition_hold")]
 pub struct Model {
@@ -15,11 +14,11 @@ pub struct Model {
     pub partition: i16,
     /// Id of the node's data folder.
     pub holder: String,
-    /// First part of the fencing token: the moment in which the store of the leases was made.
+    /// First part of the fencing token: the time at which the store of the leases was created.
     pub epoch: i64,
     /// Second part of the fencing token: the revision of the ledger.
     pub revision: i64,
-    /// The time at which the holder took it.
+    /// Time at which the node took the partition.
     pub taken_at: i64,
 }
 

@@ -1,36 +1,36 @@
-//! A remote probe location. Those of the process itself are in its settings.
+//! Remote probe locations. Locations of a server process itself are in its configuration.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A remote probe location. Those of the process itself are in its settings.
+/// A remote probe location.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "probe_location")]
 pub struct Model {
-    /// Key: the code that clients see, which is never reused for another location.
+    /// Code of the location in the API, which is never reused for another location.
     #[sea_orm(primary_key, auto_increment = false)]
     pub code: String,
     /// Display name.
     pub name: String,
-    /// Country or region as text; may be empty.
+    /// Country or region, as free text; may be empty.
     pub place: String,
-    /// ISO 3166-1 alpha-2; `ZZ` when unknown.
+    /// Country code of ISO 3166-1 alpha-2; `ZZ` if unknown.
     pub country_code: String,
-    /// False once it is no longer in use.
+    /// False if the location is no longer in use.
     pub is_enabled: bool,
-    /// The enrolment that makes a machine this location, until it is used.
+    /// Id of the last enrolment for the location; null if there is none.
     pub enrolment: Option<String>,
-    /// The time until which the enrolment can be used.
+    /// Time until which the enrolment can be used; null once it is used.
     pub enrolment_expires_at: Option<i64>,
-    /// The time at which a machine became this location.
+    /// Time at which a machine took the location over; null before.
     pub enrolled_at: Option<i64>,
-    /// Public key with which that machine proves itself on the bus.
+    /// Public key that identifies this machine on the bus.
     pub user_key: Option<String>,
-    /// Public key to which its definitions are sealed.
+    /// Public key to which definitions for this machine are sealed.
     pub sealing_key: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

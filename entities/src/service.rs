@@ -1,68 +1,68 @@
-//! A monitored service; the columns from `interval_seconds` to `config` are null together.
+//! Monitored services.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A monitored service; the columns from `interval_seconds` to `config` are null together.
+/// A monitored service. If it has no settings, `interval_seconds`, `timeout_seconds`, `retries` and `config` are null.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "service")]
 pub struct Model {
-    /// Key; measurements are stored under it. Never reused.
+    /// Database key, under which measurements are stored; never reused.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Display name.
     pub name: String,
-    /// Slug of the check type.
+    /// Check type, as in the API.
     pub check_type: String,
-    /// As the client wrote it.
+    /// Target as the client wrote it; null for check types without a target.
     pub target: Option<String>,
     /// Seconds between two checks.
     pub interval_seconds: Option<i32>,
     /// Seconds that one attempt may take.
     pub timeout_seconds: Option<i16>,
-    /// Further attempts before a bad result counts.
+    /// Number of further attempts before a bad result counts.
     pub retries: Option<i16>,
-    /// JSON list of location codes; null = all.
+    /// Codes of the assigned locations, as a JSON list; null for all.
     pub assigned_probes: Option<String>,
-    /// JSON object of roles by location code; null = all `full`.
+    /// Roles by location code, as a JSON object; null if all are `full`.
     pub probe_roles: Option<String>,
-    /// JSON object; secret leaves are sealed.
+    /// Configuration of the check type, as a JSON object with sealed secrets.
     pub config: Option<String>,
-    /// The quorum of its verdicts: `any`, `majority`, `all` or a number; null = the default.
+    /// Quorum for verdicts: `any`, `majority`, `all` or a number; null for the default.
     pub confirmation: Option<String>,
-    /// Good results in a row that end an outage; null = the default.
+    /// Number of consecutive good results that end an outage; null for the default.
     pub recovery_checks: Option<i16>,
-    /// Transitions before it counts as flapping, 0 = never; null = the default.
+    /// Number of transitions from which the service counts as flapping, 0 for never; null for the default.
     pub flapping_changes: Option<i16>,
-    /// Minutes in which they are counted; null = the default.
+    /// Minutes within which transitions are counted; null for the default.
     pub flapping_minutes: Option<i16>,
-    /// Time of the first settings.
+    /// Start of the service's history: the time of its first settings, or earlier after an import; null without settings.
     pub configured_at: Option<i64>,
-    /// Set exactly while paused.
+    /// Reason of the pause; null if the service is not paused.
     pub paused_reason: Option<String>,
-    /// Set exactly while paused.
+    /// Start of the pause; null if the service is not paused.
     pub paused_at: Option<i64>,
-    /// Set exactly while a status override is in force.
+    /// Status set by a status override; null if there is none.
     pub override_status: Option<String>,
-    /// The reason for the status override.
+    /// Reason of the status override.
     pub override_reason: Option<String>,
-    /// Start of the override.
+    /// Start of the status override.
     pub override_at: Option<i64>,
-    /// Author of the override.
+    /// Author of the status override.
     pub override_by: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
-    /// Number that grows with every write.
+    /// Revision, which grows with every change that the engine must apply.
     pub revision: i64,
-    /// True if planned maintenance excludes its time from uptime at the moment, according to its open windows.
+    /// True while a planned maintenance has an open window for the service, which excludes its time from uptime.
     pub in_planned_maintenance: bool,
 }
 

@@ -1,24 +1,25 @@
-//! A service depends on another one, or on all that carry a tag.
+//! Dependencies of services.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A service depends on another one, or on all that carry a tag: exactly one of both is set.
+/// A dependency of a service on another one, or on all services with a tag. Exactly one of `parent_id` and `tag_id` is
+/// set.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "service_dependency")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// Database key of the service that depends.
+    /// Database key of the dependent service.
     pub service_id: i64,
-    /// Position in the list of the client.
+    /// Position in the list that the client gave, from 0.
     pub position: i32,
-    /// The service that it depends on.
+    /// Database key of the service on which `service_id` depends; null for a dependency on a tag.
     pub parent_id: Option<i64>,
-    /// The tag of the services that it depends on.
+    /// Database key of the tag on whose services `service_id` depends; null for a dependency on one service.
     pub tag_id: Option<i64>,
 }
 

@@ -1,11 +1,11 @@
-//! A service carries a tag.
+//! Links between services and their tags.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A service carries a tag.
+/// A tag of a service.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "service_tag")]
 pub struct Model {

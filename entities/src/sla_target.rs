@@ -1,40 +1,40 @@
-//! A promise about services.
+//! SLA targets: agreed availabilities of services.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An SLA target: a promised availability of services.
+/// An SLA target: an agreed availability of one service, or of all services with a tag.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "sla_target")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Display name.
     pub name: String,
-    /// The service that it is about; null = those with the tag.
+    /// Database key of the service; null if the target is for a tag.
     pub service_id: Option<i64>,
-    /// The tag of the services that it is about; null = one service.
+    /// Database key of the tag whose services are meant; null if the target is for one service.
     pub tag_id: Option<i64>,
-    /// Millionths of the measured time that must be up.
+    /// Objective: the share of the measured time that must be up, in millionths.
     pub objective: i32,
-    /// The kind of its period.
+    /// Kind of the period, as in the API.
     pub period: String,
-    /// Days of a rolling period; null = of the calendar.
+    /// Length of a rolling period in days; null for a calendar period.
     pub rolling_days: Option<i32>,
-    /// A name of the IANA database.
+    /// Name of the time zone in the IANA database.
     pub time_zone: String,
-    /// The hours that count, as text; null = all.
+    /// Business hours, in which time counts, as text; null for all hours.
     pub business_hours: Option<String>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,22 +1,22 @@
-//! A slug that was given up and is kept for its organisation for a while.
+//! Slugs that were given up and are held for their organisation for 30 days.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A slug that was given up and is kept for its organisation for a while.
+/// A slug that was given up and is held for its organisation for 30 days.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "slug_hold")]
 pub struct Model {
-    /// The slug that was given up.
+    /// The held slug.
     #[sea_orm(primary_key, auto_increment = false)]
     pub slug: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// The page that gave it up, which may be deleted; null = it was given up before this was recorded.
+    /// Database key of the page that gave the slug up, which may be deleted; null in rows of earlier versions.
     pub statuspage_id: Option<i64>,
-    /// The time at which it was given up.
+    /// Time at which the slug was given up.
     pub freed_at: i64,
 }
 

@@ -1,24 +1,24 @@
-//! A change of the measured status of a service.
+//! Changes of the measured status of services.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A change of the measured status of a service.
+/// A change of the measured status of a service, or the start or end of flapping.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "status_change")]
 pub struct Model {
-    /// Grows in the order of arrival.
+    /// Number of the change; rises in the order of recording.
     #[sea_orm(primary_key)]
     pub id: i64,
     /// Database key of the service.
     pub service_id: i64,
     /// The time of the change.
     pub at: i64,
-    /// Number of the status before.
+    /// Number of the status before the change.
     pub from_status: i16,
-    /// Number of the status after.
+    /// Number of the status after the change.
     pub to_status: i16,
     /// Number of the cause of the change.
     pub cause: i16,

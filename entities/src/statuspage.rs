@@ -1,4 +1,4 @@
-//! A status page.
+//! Public status pages of organisations.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,62 +9,62 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "statuspage")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// JSON object: text by language.
+    /// Name as a JSON object from language to text.
     pub name: String,
-    /// Name in the URL, unique in the installation.
+    /// Slug: the name in the URL, unique in the installation.
     pub slug: String,
-    /// True if its address answers.
+    /// True if visitors can open the page.
     pub is_published: bool,
-    /// JSON list of languages; null = those of the organisation.
+    /// Language codes of the page, as a JSON list; null for those of the organisation.
     pub supported_locales: Option<String>,
-    /// Null = that of the organisation.
+    /// Default language code; null for the one of the organisation.
     pub default_locale: Option<String>,
-    /// `#RRGGBB`.
+    /// Primary colour as `#RRGGBB`; null for the default.
     pub primary_color: Option<String>,
-    /// `#RRGGBB`.
+    /// Secondary colour as `#RRGGBB`; null for the default.
     pub secondary_color: Option<String>,
-    /// Sanitised CSS of the organisation.
+    /// Sanitised custom CSS; null for none.
     pub custom_css: Option<String>,
-    /// URL of the imprint.
+    /// URL of the imprint; null for none.
     pub imprint_url: Option<String>,
-    /// Address of the privacy policy.
+    /// URL of the privacy policy; null for none.
     pub privacy_policy_url: Option<String>,
     /// True if visitors see the logo.
     pub show_logo: bool,
-    /// `small`, `medium` or `large`.
+    /// Size of the logo: `small`, `medium` or `large`.
     pub logo_size: String,
-    /// True if incidents name their services.
+    /// True if incidents show the names of their services.
     pub show_affected_services: bool,
-    /// True if they name those without a component, too.
+    /// True if incidents also name services that no component of the page shows.
     pub show_unlinked_services: bool,
     /// True if past incidents are listed.
     pub show_incident_history: bool,
-    /// True if the public JSON lists children that are hidden for being healthy.
+    /// True if the public JSON includes children that a group hides because they are operational.
     pub status_json_includes_hidden: bool,
-    /// JSON object with every key.
+    /// SEO settings as a JSON object with all members.
     pub seo: String,
-    /// `public`, `password` or `email_whitelist`.
+    /// Access to the page: `public`, `password` or `email_whitelist`.
     pub access_type: String,
-    /// Hash of the password with its parameters.
+    /// Hash of the password, with its parameters; null without password.
     pub password_hash: Option<String>,
-    /// JSON list of addresses.
+    /// Email addresses of the whitelist, as a JSON list.
     pub email_whitelist: String,
-    /// `system`, `light` or `dark`.
+    /// Colour scheme: `system`, `light` or `dark`.
     pub appearance: String,
-    /// True if visitors may change it for themselves.
+    /// True if visitors may switch the colour scheme.
     pub allow_appearance_switch: bool,
-    /// JSON list of channels.
+    /// Channels that subscribers can use, as a JSON list.
     pub subscriber_channels: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// Time of the last write by a client.
+    /// Time of the last write by a client, in Unix milliseconds.
     pub updated_at: i64,
 }
 

@@ -1,4 +1,4 @@
-//! A fact for the subscribers of status pages.
+//! Facts for the subscribers of status pages.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,26 +9,26 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "subscriber_fact")]
 pub struct Model {
-    /// Key; it rises in the order of the facts of an incident or a maintenance.
+    /// Database key; rises in the order of the facts of an incident or a maintenance.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id, the same in every message about the fact.
+    /// Public id, the same in all messages about the fact.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
-    /// Its kind.
+    /// Kind of the fact.
     pub kind: String,
-    /// The incident, if it is about one.
+    /// Database key of the incident; null for a fact about a maintenance.
     pub incident_id: Option<i64>,
-    /// The maintenance, if it is about one.
+    /// Database key of the maintenance; null for a fact about an incident.
     pub maintenance_id: Option<i64>,
-    /// The id of its entry of the timeline; null for a reminder.
+    /// Public id of the timeline entry; null for a reminder.
     pub entry: Option<String>,
-    /// The planned start that a reminder is about; null for all others.
+    /// Planned start that a reminder is about; null for other facts.
     pub window_start: Option<i64>,
-    /// The title of the incident or the maintenance at that time, by language, as JSON.
+    /// Title of the incident or maintenance at that time, as a JSON object from language to text.
     pub title: String,
-    /// Its text by language, as JSON.
+    /// Text of the fact, as a JSON object from language to text.
     pub message: String,
     /// The time of the fact.
     pub at: i64,

@@ -1,4 +1,4 @@
-//! A tag of an organisation.
+//! Tags of organisations.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -9,22 +9,22 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "tag")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
-    /// The organisation that owns it.
+    /// Database key of the organisation that owns the row.
     pub organisation_id: i64,
     /// Key of the tag, in lower case.
     pub key: String,
-    /// Case kept; empty = no value.
+    /// Value of the tag, case preserved; empty for a tag without value.
     pub value: String,
-    /// Colour as `#RRGGBB`, spelled as sent.
+    /// Colour as `#RRGGBB`, in the case that the client sent.
     pub color: String,
-    /// `user` or `system`.
+    /// Creator of the tag: `user` or `system`.
     pub source: String,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
 }
 

@@ -1,18 +1,18 @@
-//! An API token; the secret itself is not stored.
+//! API tokens. The secret itself is not stored.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An API token; the secret itself is not stored.
+/// An API token. The secret itself is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "token")]
 pub struct Model {
-    /// Key.
+    /// Database key.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub public_id: String,
     /// Database key of the organisation.
     pub organisation_id: i64,
@@ -20,13 +20,13 @@ pub struct Model {
     pub name: String,
     /// SHA-256 of the whole token text.
     pub hash: Vec<u8>,
-    /// Its permissions, separated by commas.
+    /// Permissions of the token, separated by commas.
     pub permissions: String,
-    /// The time at which it stops working by itself.
+    /// Time at which the token expires; null for never.
     pub expires_at: Option<i64>,
-    /// Time of creation.
+    /// Time of creation, in Unix milliseconds.
     pub created_at: i64,
-    /// The access scope that it is confined to.
+    /// Database key of the access scope that the token is confined to; null for none.
     pub access_scope_id: Option<i64>,
 }
 

@@ -1,8 +1,7 @@
-//! The steps that bring Watchkeeper's two databases up to date.
+//! The migrations ("steps") of Watchkeeper's databases.
 //!
-//! Each database has its own list and its own table of applied steps, so that both may also live in one
-//! PostgreSQL database. A step is never edited once it has landed; both directions of each are tested on
-//! SQLite and PostgreSQL.
+//! Each database has its own list and its own table of applied steps, so that both can also be in one PostgreSQL database.
+//! A step is never changed after its release; both directions of each step are tested on SQLite and PostgreSQL.
 
 mod history_steps;
 mod main_steps;
@@ -11,7 +10,7 @@ mod whole_step;
 
 use sea_orm_migration::prelude::{Alias, DynIden, IntoIden, MigrationTrait, MigratorTrait};
 
-/// Steps of the main database: organisations, tokens, services.
+/// Steps of the main database: organisations, tokens, services and all other configuration.
 #[derive(Debug)]
 pub struct MainMigrator;
 
@@ -25,7 +24,7 @@ impl MigratorTrait for MainMigrator {
     }
 }
 
-/// Steps of the history database: measurements and what is derived from them.
+/// Steps of the history database: measurements, and data derived from them.
 #[derive(Debug)]
 pub struct HistoryMigrator;
 
@@ -39,8 +38,8 @@ impl MigratorTrait for HistoryMigrator {
     }
 }
 
-/// Steps of a segment file: sealed results of the embedded history. On PostgreSQL segments are partitions of the history
-/// database's own tables.
+/// Steps of a segment file, which contains sealed results of a SQLite history. On PostgreSQL segments are table partitions
+/// of the history database.
 #[derive(Debug)]
 pub struct SegmentMigrator;
 

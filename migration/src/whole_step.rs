@@ -1,14 +1,14 @@
-//! Steps that are applied whole or not at all: a process that is killed in one can be started again.
+//! Steps that are applied completely or not at all, so that a step whose process was killed can be applied again.
 //!
-//! The migrator puts a step and its record into one transaction on PostgreSQL by itself, on SQLite only where a step asks
-//! for it.
+//! On PostgreSQL the migrator itself applies a step and records it in one transaction; on SQLite it does so only if the
+//! step requests it.
 
 use sea_orm_migration::prelude::{DbErr, MigrationName, MigrationTrait, SchemaManager, async_trait};
 
-/// A step in a transaction of its own, on every database.
+/// A step that is applied in one transaction on every database.
 struct WholeStep(Box<dyn MigrationTrait>);
 
-/// The same steps, each in a transaction of its own.
+/// The same steps, each of which is applied in one transaction.
 pub(crate) fn whole_steps(steps: Vec<Box<dyn MigrationTrait>>) -> Vec<Box<dyn MigrationTrait>> {
     steps.into_iter().map(|step| Box::new(WholeStep(step)) as Box<dyn MigrationTrait>).collect()
 }

@@ -1,6 +1,7 @@
-//! Access scopes and their tags. Every finder is scoped by organisation; a confined token sees none.
+//! Access scopes and their tags. Every finder is scoped by organisation and finds nothing for a confined token, except
+//! `find_confining`.
 //!
-//! Writing a scope, confining a token to it and deleting a tag need the lock of the organisation.
+//! To write a scope, confine a token to it or delete a tag, the caller must hold the lock of the organisation.
 
 use std::collections::HashMap;
 
@@ -21,14 +22,14 @@ use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 use crate::store::tags;
 
-/// Values bound at a time in lists of keys.
+/// Maximum number of keys bound in one statement.
 const CHUNK: usize = 1_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The visible scope with this id.
+/// The scope with this id; `None` if it does not exist or the token is confined.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -41,7 +42,7 @@ pub async fn find(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// The scope that a token is confined to.
+/// The scope that the token is confined to; `None` if the token is not confined.
 pub async fn find_confining(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -51,13 +52,14 @@ pub async fn find_confining(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// All scopes of the organisation, by name.
+/// All scopes of the organisation, sorted by name.
 pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<AccessScope>, MainError> {
     let rows = of_organisation(organisation).order_by_asc(Column::FoldedName).all(&connection).await?;
     rows.into_iter().map(from_row).collect()
 }
 
-/// The visible scopes in this window, oldest first, and how many there are in all.
+/// The scopes of the organisation on this page of the list, oldest first, and their total number. Empty for a confined
+/// token.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -104,13 +106,13 @@ pub async fn update(connection: &dyn StoreConnection, scope: &AccessScope) -> Re
     Ok(())
 }
 
-/// Deletes the scope with its tags. No token may be confined to it.
+/// Deletes the scope and its links with tags. The caller makes sure that no token is confined to it.
 pub async fn delete(connection: &dyn StoreConnection, scope: i64) -> Result<(), MainError> {
     Entity::delete_by_id(scope).exec(&connection).await?;
     Ok(())
 }
 
-/// Makes these the tags of the scope.
+/// Replaces the tags of the scope by `tags` (database keys).
 pub async fn set_tags(connection: &dyn StoreConnection, scope: i64, tags: &[i64]) -> Result<(), MainError> {
     let before = access_scope_tag::Column::AccessScopeId.eq(scope);
     access_scope_tag::Entity::delete_many().filter(before).exec(&connection).await?;
@@ -122,7 +124,7 @@ pub async fn set_tags(connection: &dyn StoreConnection, scope: i64, tags: &[i64]
     Ok(())
 }
 
-/// The tags of these scopes, by label; a scope without tags is not in the result.
+/// The tags of each of these scopes, sorted by label; a scope without tags is not in the result.
 pub async fn tags_of(
     connection: &dyn StoreConnection,
     scopes: &[i64],
@@ -143,8 +145,8 @@ pub async fn tags_of(
     Ok(found)
 }
 
-/// The names of the tokens that are confined to each of these scopes, oldest token first; a scope without tokens is not in
-/// the result.
+/// The names of the tokens that are confined to each of these scopes, oldest token first. A scope without tokens is not
+/// in the result.
 pub async fn tokens_of(
     connection: &dyn StoreConnection,
     scopes: &[i64],
@@ -166,8 +168,8 @@ pub async fn tokens_of(
     Ok(found)
 }
 
-/// Returns true if one of these tags, by their keys, is a tag of the scope that confines the visibility; also if none
-/// confines it.
+/// Returns true if the token is not confined, or if one of these tags (database keys) is a tag of the scope that it is
+/// confined to.
 pub async fn has_one_of(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -1,7 +1,7 @@
-//! Announcements of a status page to its visitors: published incidents and maintenances, the current and the past ones.
+//! Announcements of a status page to its visitors: published incidents and all maintenances, current and past ones.
 //!
 //! The model decides which page shows which announcement ([`ChosenPages`]). Each query runs once for all
-//! announcements; those that the page does not show are left out before any text is read.
+//! announcements. Texts are read only for announcements that the page shows.
 
 mod incidents;
 mod maintenances;
@@ -23,43 +23,43 @@ use crate::model::translated_text::TranslatedText;
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 
-/// Services per statement: far below the limit of bound values.
+/// Number of services per statement, far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
-/// Candidates per statement: far below the limit of bound values.
+/// Number of candidates per statement, far below the limit of bound values.
 const CANDIDATES_PER_STATEMENT: u64 = 200;
-/// Maximum number of announcements of a kind that a page shows.
+/// Maximum number of current announcements of a kind that a page shows.
 const MOST: usize = 200;
 
 /// An incident or a maintenance; `S` is its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnnouncement<S> {
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub id: Id,
     /// Title, by language.
     pub title: TranslatedText,
-    /// The services that a title of the engine may name; `None` = a person has written it.
+    /// The services whose names may appear in a title that the engine generated; `None` if a person wrote the title.
     pub may_name: Option<Vec<AffectedService>>,
     /// State of the incident or maintenance.
     pub status: S,
-    /// False for an announcement without a course of work: visitors see no state.
+    /// False for a notice, which has no stages of work: visitors see no state.
     pub has_progress: bool,
-    /// Start; of a maintenance, perhaps a planned one.
+    /// Start; for a maintenance, the planned one.
     pub start: Timestamp,
-    /// Planned end of a maintenance.
+    /// Planned end of a maintenance; `None` for an incident or an open end.
     pub end: Option<Timestamp>,
-    /// The time at which it ended, if it has.
+    /// Actual end; `None` until the incident or maintenance has ended.
     pub ended_at: Option<Timestamp>,
-    /// Severity of an incident.
+    /// Severity of an incident; `None` for a maintenance.
     pub severity: Option<Severity>,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Services that it affects at the moment, by name.
+    /// Services that the announcement affects at the moment, sorted by name.
     pub services: Vec<TouchedService>,
     /// The public timeline, oldest first.
     pub entries: Vec<AnnouncementEntry<S>>,
 }
 
-/// A service that an announcement touches.
+/// A service that an announcement affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedService {
     /// Database key.
@@ -71,20 +71,20 @@ pub struct TouchedService {
 /// An entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnouncementEntry<S> {
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub id: Id,
-    /// The state that it states.
+    /// The state of the incident or maintenance from this entry on.
     pub status: S,
     /// Text of the entry, by language.
     pub message: TranslatedText,
-    /// The time at which it was written.
+    /// Time at which the entry was written.
     pub at: Timestamp,
 }
 
 /// The status page for which announcements are read.
 #[derive(Clone, Debug)]
 pub struct ShowingPage {
-    /// Database key of its organisation.
+    /// Database key of the organisation.
     pub organisation: i64,
     /// Database key of the page.
     pub statuspage: i64,
@@ -92,7 +92,7 @@ pub struct ShowingPage {
     pub services: HashSet<ServiceKey>,
 }
 
-/// Open published incidents that the page shows, the latest first.
+/// Open published incidents that the page shows, latest first.
 pub async fn incidents(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
@@ -100,7 +100,7 @@ pub async fn incidents(
     announced::<incidents::IncidentAnnouncements>(connection, page).await
 }
 
-/// The `most` latest published incidents that the page shows, open or not, the latest first.
+/// The `most` latest published incidents that the page shows, open or resolved, latest first.
 pub async fn latest_incidents(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
@@ -109,7 +109,7 @@ pub async fn latest_incidents(
     latest::<incidents::IncidentAnnouncements>(connection, page, most).await
 }
 
-/// Running and coming maintenances that the page shows, the earliest first.
+/// Running and planned maintenances that the page shows, earliest first.
 pub async fn maintenances(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
@@ -117,7 +117,7 @@ pub async fn maintenances(
     announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
 }
 
-/// The `most` latest maintenances that the page shows, in whatever state, the latest first.
+/// The `most` latest maintenances that the page shows, in any state, latest first.
 pub async fn latest_maintenances(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
@@ -135,44 +135,44 @@ trait AnnouncementKind {
         organisation: i64,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
-    /// Reads candidates of an organisation in whatever state, the latest first.
+    /// Reads a page of the candidates of an organisation, in any state, latest first.
     fn latest_candidates(
         connection: &dyn StoreConnection,
         organisation: i64,
         window: PageWindow,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
-    /// Titles, states and times of these.
+    /// Reads titles, states and times of the announcements with these keys.
     fn heads(
         connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> impl Future<Output = Result<HashMap<i64, StoredAnnouncement<Self::Status>>, MainError>>;
 
-    /// Their timelines, oldest first: key of the announcement and entry.
+    /// Reads the timelines of the announcements with these keys, oldest entry first.
     fn entries(
         connection: &dyn StoreConnection,
         keys: &[i64],
     ) -> impl Future<Output = Result<Entries<Self::Status>, MainError>>;
 }
 
-/// Entries of timelines with the keys of the incidents or maintenances that they belong to.
+/// Timeline entries, each with the key of its incident or maintenance.
 type Entries<S> = Vec<(i64, AnnouncementEntry<S>)>;
 
 /// The possible announcements of an organisation, and the facts that decide which of them a page shows.
 struct AnnouncementCandidates {
-    /// Their keys in display order.
+    /// Keys of the incidents or maintenances in display order.
     keys: Vec<i64>,
     choices: Vec<PageChoice>,
     touches: Vec<ServiceMention>,
 }
 
-/// A page was chosen for an announcement.
+/// The choice of a page for an announcement.
 struct PageChoice {
     announcement: i64,
     statuspage: i64,
 }
 
-/// An announcement names a service.
+/// The mention of a service by an announcement.
 struct ServiceMention {
     announcement: i64,
     service: ServiceKey,
@@ -181,7 +181,7 @@ struct ServiceMention {
 }
 
 impl AnnouncementCandidates {
-    /// The first of those that the page shows.
+    /// The first `MOST` candidates that the page shows.
     fn shown_by(&self, page: &ShowingPage) -> Vec<i64> {
         let mut chosen: HashMap<i64, Vec<i64>> = HashMap::new();
         for choice in &self.choices {
@@ -225,7 +225,7 @@ async fn latest<K: AnnouncementKind>(
     read::<K>(connection, shown, touches).await
 }
 
-/// Reads these announcements, in this order.
+/// Reads the announcements with the keys `shown`, in this order.
 async fn read<K: AnnouncementKind>(
     connection: &dyn StoreConnection,
     shown: Vec<i64>,
@@ -251,7 +251,7 @@ async fn read<K: AnnouncementKind>(
     Ok(shown.iter().filter_map(|key| heads.remove(key)).collect())
 }
 
-/// Names of the services that these announcements touch, by name.
+/// The services, sorted by name, that the announcements in `heads` affect.
 async fn named<S>(
     connection: &dyn StoreConnection,
     affected: &[ServiceMention],

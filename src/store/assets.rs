@@ -1,5 +1,5 @@
-//! Files of status pages. They are found by page, which is scoped by organisation, and by the hash in their address,
-//! which need not be secret and cannot be guessed.
+//! Files of status pages, such as logos. They are found by page, which is scoped by organisation, or by the hash in
+//! their address, which need not be secret and cannot be guessed.
 
 use std::collections::HashMap;
 
@@ -19,11 +19,11 @@ use crate::store::error::MainError;
 pub struct NewAsset {
     /// Database key of the page.
     pub statuspage: i64,
-    /// Its place on the page.
+    /// Use of the file on the page, such as the logo.
     pub kind: AssetKind,
     /// Media type, sent as `Content-Type`.
     pub content_type: String,
-    /// Hash that names the content.
+    /// Hash of the content, by which the file is addressed.
     pub hash: String,
     /// Content of the file.
     pub bytes: Vec<u8>,
@@ -31,7 +31,7 @@ pub struct NewAsset {
     pub created_at: Timestamp,
 }
 
-/// A file as it is served.
+/// The stored content and media type of a file, as visitors get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     /// Media type, sent as `Content-Type`.
@@ -40,7 +40,7 @@ pub struct StoredFile {
     pub bytes: Vec<u8>,
 }
 
-/// The hashes of a page's files.
+/// The hashes of a page's files, by kind. Rows with an unknown kind are left out.
 pub async fn hashes(
     connection: &dyn StoreConnection,
     statuspage: i64,
@@ -55,7 +55,7 @@ pub async fn hashes(
     Ok(rows.into_iter().filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash))).collect())
 }
 
-/// Stores a page's file in place of an earlier one.
+/// Stores a page's file and deletes the earlier file of the same kind.
 pub async fn replace(connection: &dyn StoreConnection, asset: NewAsset) -> Result<(), MainError> {
     delete(connection, asset.statuspage, asset.kind).await?;
     let row = ActiveModel {
@@ -71,7 +71,7 @@ pub async fn replace(connection: &dyn StoreConnection, asset: NewAsset) -> Resul
     Ok(())
 }
 
-/// Deletes a page's file; returns whether there was one.
+/// Deletes a page's file of this kind; returns true if there was one.
 pub async fn delete(
     connection: &dyn StoreConnection,
     statuspage: i64,
@@ -85,7 +85,7 @@ pub async fn delete(
     Ok(deleted.rows_affected > 0)
 }
 
-/// The file with this hash, of any page. For visitors.
+/// The file with this hash, of any page and organisation. For visitors.
 pub async fn find_by_hash(
     connection: &dyn StoreConnection,
     hash: &str,

@@ -1,8 +1,8 @@
-//! Rows in PostgreSQL's binary copy format: the fastest way in.
+//! Rows in the binary format of PostgreSQL's `COPY`, the fastest way to insert many rows.
 
-/// Signature, flags and an empty extension.
+/// Start of the data: signature, flags and an empty header extension.
 pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// Trailer after the last row.
+/// End of the data, after the last row.
 pub(super) const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
 /// The length that encodes `NULL`.
 const NULL: [u8; 4] = (-1_i32).to_be_bytes();
@@ -11,13 +11,13 @@ const NULL: [u8; 4] = (-1_i32).to_be_bytes();
 pub(super) struct BinaryRows {
     bytes: Vec<u8>,
     width: i16,
-    /// Columns that the last row still lacks.
+    /// Number of columns that the last row still needs.
     lacking: i16,
 }
 
-/// A value with a binary form of its own in PostgreSQL.
+/// A value that can be written in the binary format of PostgreSQL.
 pub(super) trait BinaryValue {
-    /// Appends the length of the value and the value.
+    /// Appends the length of the value in bytes (`i32`), then the value.
     fn write(self, bytes: &mut Vec<u8>);
 }
 
@@ -27,26 +27,26 @@ impl BinaryRows {
         Self { bytes: HEADER.to_vec(), width, lacking: 0 }
     }
 
-    /// Starts a row. All of its columns are put next.
+    /// Starts a row. The caller then puts a value for each of its columns.
     pub(super) fn begin_row(&mut self) {
         debug_assert_eq!(self.lacking, 0, "columns that the row before lacks");
         self.lacking = self.width;
         self.bytes.extend(self.width.to_be_bytes());
     }
 
-    /// The next column of the row; the type is that of the column, to the byte.
+    /// Appends the value of the next column. Its Rust type must match the column's type: `i32` does not fit `bigint`.
     pub(super) fn put(&mut self, value: impl BinaryValue) {
         self.lacking -= 1;
         value.write(&mut self.bytes);
     }
 
-    /// There are no more rows.
+    /// Appends the trailer after the last row.
     pub(super) fn end(&mut self) {
         debug_assert_eq!(self.lacking, 0, "columns that the last row lacks");
         self.bytes.extend(TRAILER);
     }
 
-    /// Takes out the bytes to be sent by now.
+    /// Takes the bytes written since the last call, to be sent.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -84,7 +84,7 @@ impl BinaryValue for &str {
 
 impl BinaryValue for &[u8] {
     fn write(self, bytes: &mut Vec<u8>) {
-        // PostgreSQL itself takes no value of a gigabyte or more.
+        // PostgreSQL itself accepts no value of a gigabyte or more.
         bytes.extend(i32::try_from(self.len()).unwrap_or(i32::MAX).to_be_bytes());
         bytes.extend(self);
     }

@@ -1,8 +1,8 @@
-//! Handles whose statements end after a time limit, also when the server does not answer any more.
+//! Handles whose statements end after a time limit, even if the server no longer answers.
 //!
-//! PostgreSQL itself ends a statement that takes too long (`statement_timeout`). A server that is stopped, or behind
-//! a network that drops packets, does not: then the statement counts as failed because of a lost connection. SQLite
-//! is in this process, and its statements have no such limit.
+//! PostgreSQL itself ends a statement that takes too long (`statement_timeout`). A server that is stopped, or behind a
+//! network that drops packets, cannot; its statement then fails as if the connection were lost. SQLite runs in this
+//! process, and its statements have no such limit.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 /// A pool of connections that reads run on.
 pub type Reader = BoundedHandle<DatabaseConnection>;
 
-/// A connection, a pool or a transaction, and how long each of its statements may take.
+/// A connection, a pool or a transaction, with a time limit for each of its statements.
 #[derive(Clone, Debug)]
 pub struct BoundedHandle<C> {
     inner: C,
-    /// `None`: as long as they take.
+    /// Time limit of each statement; `None` = no limit.
     limit: Option<Duration>,
 }
 
@@ -30,7 +30,7 @@ impl<C> BoundedHandle<C> {
         Self { inner, limit }
     }
 
-    /// The handle of the driver.
+    /// The handle of the driver, without the limit.
     pub(super) const fn inner(&self) -> &C {
         &self.inner
     }
@@ -42,19 +42,19 @@ impl BoundedHandle<DatabaseConnection> {
         Ok(BoundedHandle::new(within(self.limit, self.inner.begin()).await?, self.limit))
     }
 
-    /// Starts a transaction of PostgreSQL that also takes in rows by `COPY`.
+    /// Starts a transaction of PostgreSQL that can also insert rows by `COPY`.
     pub(super) async fn begin_postgres(&self) -> Result<BoundedHandle<PostgresTransaction>, DbErr> {
         self.begin_by("BEGIN").await
     }
 
-    /// Starts a read-only transaction of PostgreSQL that sees everything as of one moment.
+    /// Starts a read-only transaction of PostgreSQL whose statements all see the same snapshot.
     pub(super) async fn begin_snapshot(&self) -> Result<BoundedHandle<PostgresTransaction>, DbErr> {
         self.begin_by("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await
     }
 
     async fn begin_by(&self, text: &'static str) -> Result<BoundedHandle<PostgresTransaction>, DbErr> {
         let pool = self.inner.get_postgres_connection_pool();
-        // Opening a connection is a deep future.
+        // Boxed, because the future that opens a connection is large.
         let begun = within(self.limit, PostgresTransaction::begin(pool, text).boxed()).await?;
         Ok(BoundedHandle::new(begun, self.limit))
     }
@@ -70,7 +70,7 @@ impl BoundedHandle<DatabaseTransaction> {
     ///
     /// # Errors
     ///
-    /// When the database fails. If it does not answer in time, it may have committed nevertheless.
+    /// When the database fails. If it does not answer in time, the transaction may have been committed nevertheless.
     pub async fn commit(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.commit()).await
     }
@@ -118,8 +118,8 @@ impl<C: ConnectionTrait> ConnectionTrait for BoundedHandle<C> {
     }
 }
 
-/// Waits for `work`, but no longer than this. Work that is given up is cleaned up by the pool, should the database
-/// come back.
+/// Waits for `work` up to `limit`. If the limit passes, `work` is dropped, and the pool cleans up the connection once
+/// the database answers again.
 async fn within<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, DbErr>>,

@@ -1,16 +1,16 @@
-//! Tracks the commits that change the data shown of services and on status pages, so that a reader can check whether
+//! Tracks commits that change the data shown about services and on status pages, so that a reader can check whether
 //! cached data is current.
 //!
-//! A reader takes a [`CommitStamp`], reads, and caches the data with the stamp and the [`ChangeScope`]s that it belongs
-//! to. It is current until a commit that concerns one of them is marked, which happens before the commit is acknowledged. A
-//! transaction that writes one of the tables without naming a scope concerns all of them.
+//! A reader takes a [`CommitStamp`], reads, and caches the data with the stamp and the [`ChangeScope`]s that the data
+//! belongs to. The data is current until a commit that concerns one of these scopes is marked, which happens before the
+//! commit is acknowledged. A transaction that writes one of the tables without naming a scope concerns all scopes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::service::ServiceKey;
 
-/// The tables with the data shown of services.
+/// The tables with the data shown about services.
 const TABLES: [&str; 8] = [
     "heartbeat",
     "maintenance",
@@ -42,36 +42,36 @@ const PAGE_TABLES: [&str; 18] = [
     "statuspage",
     "tag",
 ];
-/// Numbers that scopes share: two scopes with one number are only read more often than they would have to be.
+/// Number of slots that scopes are hashed to. Two scopes in one slot only make their data be read more often than needed.
 const SLOTS: usize = 4_096;
 
 /// A part of the main database that is read and cached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeScope {
-    /// The set of services that an organisation has, and everything that is shown of them.
+    /// The set of services of an organisation, and everything that is shown about them.
     Organisation(i64),
-    /// Everything that is shown of one service.
+    /// Everything that is shown about one service.
     Service(ServiceKey),
 }
 
-/// A moment between commits; later ones are greater.
+/// A point between two commits; later ones compare greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommitStamp(u64);
 
-/// The writes of a transaction to the tables, and the scopes that they concern.
+/// The tables that a transaction has written, and the scopes that its writes concern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WriteSet {
-    /// It has written one of [`TABLES`].
+    /// True once the transaction has written one of [`TABLES`].
     has_written: bool,
-    /// It has written one of [`PAGE_TABLES`].
+    /// True once the transaction has written one of [`PAGE_TABLES`].
     has_written_pages: bool,
-    /// True once it has written to any table.
+    /// True once the transaction has written any table.
     is_writing: bool,
     concerns: Vec<ChangeScope>,
 }
 
 impl WriteSet {
-    /// Records a statement.
+    /// Records a statement of the transaction.
     pub(super) fn note(&mut self, sql: &str) {
         let table = table_written(sql);
         self.is_writing |= table.is_some();
@@ -81,17 +81,17 @@ impl WriteSet {
         self.has_written_pages |= is_one_of(&PAGE_TABLES);
     }
 
-    /// Returns true if a statement was noted that writes.
+    /// Returns true if a recorded statement writes.
     pub(super) const fn is_writing(&self) -> bool {
         self.is_writing
     }
 
-    /// Returns true if the scope of the writes was named.
+    /// Returns true if at least one scope was named for the writes.
     pub(super) const fn is_narrow(&self) -> bool {
         !self.concerns.is_empty()
     }
 
-    /// Restricts the writes of the transaction to this scope.
+    /// Names a scope that the writes of the transaction concern. Writes without any scope concern all scopes.
     pub(super) fn concern(&mut self, scope: ChangeScope) {
         if !self.concerns.contains(&scope) {
             self.concerns.push(scope);
@@ -99,7 +99,7 @@ impl WriteSet {
     }
 }
 
-/// The commits of a database.
+/// The numbers of the latest commits, for each scope and for status pages.
 #[derive(Debug)]
 pub struct CommitTracker {
     commits: AtomicU64,
@@ -107,7 +107,7 @@ pub struct CommitTracker {
     everybody: AtomicU64,
     /// The last commit that concerned status pages.
     pages: AtomicU64,
-    /// The last commit that concerned a scope of this number.
+    /// The last commit that concerned a scope of this slot.
     slots: Box<[AtomicU64]>,
 }
 
@@ -119,7 +119,7 @@ impl Default for CommitTracker {
 }
 
 impl CommitTracker {
-    /// The present moment. Data that is read later is at least as new as the stamp.
+    /// The current stamp. Data that is read after this call is at least as new as the stamp.
     #[must_use]
     pub fn stamp(&self) -> CommitStamp {
         CommitStamp(self.commits.load(Ordering::Acquire))
@@ -139,8 +139,8 @@ impl CommitTracker {
         self.pages.load(Ordering::Acquire) <= stamp.0
     }
 
-    /// Marks the writes of a commit. The number is taken when the commit is visible, so that a reader of the earlier
-    /// data has an older stamp.
+    /// Marks the writes of a commit. Called once the commit is visible, so that a reader of the earlier data has an older
+    /// stamp.
     pub(super) fn mark(&self, written: &WriteSet) {
         if !written.has_written && !written.has_written_pages {
             return;
@@ -160,7 +160,7 @@ impl CommitTracker {
         }
     }
 
-    /// Marks everything: for a commit with an unknown outcome.
+    /// Marks all scopes and status pages. For a commit with an unknown outcome.
     pub fn mark_all(&self) {
         let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
         self.everybody.fetch_max(number, Ordering::AcqRel);
@@ -174,7 +174,7 @@ fn slot(scope: &ChangeScope) -> usize {
     usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or_default()
 }
 
-/// The table that a statement writes; `None` for one that only reads, empty when it cannot be determined.
+/// The table that a statement writes; `None` if the statement only reads, empty if the table cannot be determined.
 fn table_written(sql: &str) -> Option<&str> {
     let mut words = sql.split_ascii_whitespace();
     let first = words.next()?;
@@ -193,7 +193,7 @@ fn table_written(sql: &str) -> Option<&str> {
     Some(table.map_or("", name_of))
 }
 
-/// The name in `"name"` or `name(`.
+/// The table name in `"name"` or `name(`.
 fn name_of(word: &str) -> &str {
     let word = word.trim_start_matches('"');
     word.split(['"', '(', ';']).next().unwrap_or_default()
@@ -227,7 +227,7 @@ mod tests {
 
     const OURS: [ChangeScope; 2] = [ChangeScope::Organisation(1), ChangeScope::Service(7)];
 
-    /// A write of a table, its scope, and whether cached data of service 7 of organisation 1 stays current.
+    /// Columns: a statement, its scopes, and whether cached data of service 7 of organisation 1 stays current.
     #[rstest]
     #[case("UPDATE service SET name = ''", &[ChangeScope::Service(7)], false)]
     #[case("UPDATE service SET name = ''", &[ChangeScope::Service(8)], true)]
@@ -250,7 +250,7 @@ mod tests {
         assert!(changes.is_current(changes.stamp(), &OURS), "what is read from now on");
     }
 
-    /// A write of a table, and whether cached pages stay current.
+    /// Columns: a statement, its scopes, and whether cached pages stay current.
     #[rstest]
     #[case("UPDATE incident_update SET message = ''", &[], false)]
     #[case("UPDATE service SET name = ''", &[ChangeScope::Service(8)], false)]

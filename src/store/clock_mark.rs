@@ -1,4 +1,4 @@
-//! The newest time that was trusted, so that a wall clock that is wrong at the next start is noticed (`clock::guard`).
+//! The newest trusted time. A wall clock that is wrong at the next start is detected by it (`clock::guard`).
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::clock::Timestamp;
 use crate::clock::judgement::{ClockMark, DoubtedMark};
 use crate::store::error::MainError;
 
-/// The table has one row.
+/// Id of the only row of the table.
 const ONLY: i32 = 1;
 
-/// Returns the stored mark; `None` before the first one.
+/// Returns the stored mark; `None` if none has been stored yet.
 pub async fn find(connection: &dyn StoreConnection) -> Result<Option<ClockMark>, MainError> {
     let row = Entity::find_by_id(ONLY).one(&connection).await?;
     Ok(row.map(|row| {
@@ -24,7 +24,7 @@ pub async fn find(connection: &dyn StoreConnection) -> Result<Option<ClockMark>,
     }))
 }
 
-/// Stores a mark in place of the one before.
+/// Stores the mark and replaces the former one.
 pub async fn put(connection: &dyn StoreConnection, mark: ClockMark) -> Result<(), MainError> {
     let steady = mark.doubted.map_or(Duration::ZERO, |doubted| doubted.steady);
     let row = ActiveModel {

@@ -1,4 +1,4 @@
-//! What decides the statuses of a page's components, apart from the measurements: read with a constant number of queries (contract 4.14.5).
+//! Reads the facts that decide the statuses of a page's components, with a constant number of queries (contract 4.14.5).
 //!
 //! Measurements are not included: they come from the engine.
 
@@ -21,10 +21,10 @@ use crate::store::error::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::services::outlines;
 
-/// Kinds of incidents that affect services.
+/// Kinds of incidents that affect component statuses; notices do not.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
-/// The inputs of one page, restricted to the visible services.
+/// The inputs for the components of one page, restricted to the visible services.
 pub async fn gather(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -45,7 +45,7 @@ pub async fn gather(
     })
 }
 
-/// Keys of the services that components of the page show.
+/// Selects the keys of the services that components of the page show.
 fn shown_services(page: i64) -> SelectStatement {
     component::Entity::find()
         .select_only()
@@ -69,7 +69,7 @@ async fn maintained(connection: &dyn StoreConnection, page: i64) -> Result<HashS
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// Keys of the organisation's open, published incidents that are not notices.
+/// Selects the keys of the organisation's open, published incidents that are not notices.
 fn open_incidents(organisation: i64) -> SelectStatement {
     incident::Entity::find()
         .select_only()

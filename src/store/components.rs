@@ -1,4 +1,4 @@
-//! Components of a status page. The page was found in its organisation; everything here is scoped by the page.
+//! Components of a status page. The caller has found the page in its organisation; most functions are scoped by the page.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,7 +44,7 @@ pub(super) async fn of_pages(
     Ok(with_groups(components, shown))
 }
 
-/// The components that are shown, with the groups above them.
+/// The components in `shown`, and all groups above them.
 fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> Vec<Component> {
     let parents: HashMap<ComponentKey, ComponentKey> =
         components.iter().filter_map(|component| Some((component.key, component.parent?))).collect();
@@ -57,7 +57,7 @@ fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> 
     components.into_iter().filter(|component| shown.contains(&component.key)).collect()
 }
 
-/// The component of the page that the visibility shows with this id.
+/// The visible component of the page with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -72,7 +72,7 @@ pub async fn find(
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
+/// Returns true if any page of the organisation has a component with this id. Always false for a confined token.
 pub async fn exists(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -106,7 +106,7 @@ pub async fn find_tag(
     Ok(row.map(|row| row.id))
 }
 
-/// The ids of the visible tags that groups of the page follow, by key.
+/// The ids of the visible tags that groups of the page are synchronised with, by database key.
 pub async fn sync_tags(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -128,7 +128,7 @@ pub async fn sync_tags(
         .collect()
 }
 
-/// Returns the number of components of the page that count for the plan: without those made by the synchronisation.
+/// Returns the number of components of the page that count for the plan: all except those made by the synchronisation.
 pub async fn count_made(connection: &dyn StoreConnection, page: i64) -> Result<u64, MainError> {
     let made = Entity::find().filter(Column::StatuspageId.eq(page)).filter(Column::IsSyncManaged.eq(false));
     Ok(made.count(&connection).await?)
@@ -148,7 +148,7 @@ pub async fn update(connection: &dyn StoreConnection, component: &Component) -> 
     Ok(())
 }
 
-/// Deletes the component and everything below it.
+/// Deletes the component and all components below it.
 pub async fn delete(connection: &dyn StoreConnection, component: ComponentKey) -> Result<(), MainError> {
     Entity::delete_by_id(component).exec(&connection).await?;
     Ok(())

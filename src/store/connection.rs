@@ -1,24 +1,24 @@
-//! The connection that functions of the store send their statements over: one type for pools and transactions, so that
-//! each function, and the query builder below it, is compiled once and not for each kind of connection.
+//! The connection over which functions of the store send their statements: one type for pools and transactions. Each
+//! function, and the query builder below it, is thus compiled once instead of once per kind of connection.
 
 use std::pin::Pin;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 
-/// The answer to a statement, when it comes.
+/// The future answer to a statement.
 type PendingAnswer<'a, T> = Pin<Box<dyn Future<Output = Result<T, DbErr>> + Send + 'a>>;
 
-/// Anything that takes statements: a pool of connections, or an open transaction.
+/// Anything that accepts statements: a pool of connections, or an open transaction.
 ///
-/// Functions take it as `&dyn StoreConnection`; for a query of sea-orm, which wants a sized type, `&connection` is one.
+/// Functions take a `&dyn StoreConnection`. Queries of sea-orm need a sized type; pass `&connection` to them.
 pub trait StoreConnection: Sync {
-    /// The database system behind it.
+    /// The database system: PostgreSQL or SQLite.
     fn backend(&self) -> DbBackend;
 
     /// Executes a statement that returns no rows.
     fn send_statement<'a>(&'a self, statement: Statement) -> PendingAnswer<'a, ExecResult>;
 
-    /// Executes a text, perhaps of several statements, that is not prepared.
+    /// Executes SQL text, possibly of several statements, without preparing it.
     fn send_text<'a>(&'a self, sql: &'a str) -> PendingAnswer<'a, ExecResult>;
 
     /// Reads at most one row.
@@ -50,7 +50,7 @@ impl<C: ConnectionTrait> StoreConnection for C {
     }
 }
 
-// The futures are boxed by the connection itself; they are handed on as they are.
+// The methods of `StoreConnection` return boxed futures, which are passed on unchanged.
 impl ConnectionTrait for &dyn StoreConnection {
     fn get_database_backend(&self) -> DbBackend {
         (**self).backend()

@@ -1,4 +1,4 @@
-//! Secret addresses of contacts' calendars, found by the hash of the secret; the secret itself is kept nowhere.
+//! Secret addresses of contacts' calendars, found by the hash of the secret. The secret itself is not stored.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
@@ -10,7 +10,7 @@ use crate::store::error::MainError;
 /// SHA-256 of the secret in an address.
 pub type CalendarSecretHash = [u8; 32];
 
-/// Stores a new address of a contact; the former one stops working.
+/// Stores a new address of a contact; the former address stops working.
 pub async fn replace(
     connection: &dyn StoreConnection,
     contact: i64,
@@ -24,13 +24,13 @@ pub async fn replace(
     Ok(())
 }
 
-/// Deletes the address of a contact. Returns true if it had one.
+/// Deletes the address of a contact. Returns true if the contact had one.
 pub async fn delete(connection: &dyn StoreConnection, contact: i64) -> Result<bool, MainError> {
     let deleted = Entity::delete_by_id(contact).exec(&connection).await?;
     Ok(deleted.rows_affected > 0)
 }
 
-/// The key of the contact whose address has this hash, of any organisation: the secret alone grants access.
+/// The database key of the contact whose address has this hash, in any organisation: the secret alone grants access.
 pub async fn find_by_hash(
     connection: &dyn StoreConnection,
     hash: &CalendarSecretHash,

@@ -1,4 +1,4 @@
-//! The resources that name a contact: as long as there is one, it cannot be deleted.
+//! The resources that use a contact. While there are any, the contact cannot be deleted.
 
 use crate::clock::Timestamp;
 use crate::model::contact::Contact;
@@ -7,8 +7,8 @@ use crate::store::error::MainError;
 use crate::store::escalation_policies;
 use crate::store::oncall::{cover_requests, overrides, schedules};
 
-/// Names of the resources that name a contact: schedules, escalation policies, overrides that are not over, cover
-/// requests that are open.
+/// Names of the resources that use a contact: schedules, escalation policies, overrides that have not ended, open cover
+/// requests.
 pub async fn names(
     connection: &dyn StoreConnection,
     contact: &Contact,

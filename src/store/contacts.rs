@@ -1,6 +1,6 @@
-//! Contacts. Every finder is scoped by organisation, except the one by keys.
+//! Contacts. Every finder is scoped by organisation, except the ones by database key.
 //!
-//! Writing a contact needs the lock of the organisation, so that its channels stay.
+//! To write a contact, the caller must hold the lock of the organisation, so that its channels are not deleted meanwhile.
 
 use std::collections::HashMap;
 
@@ -23,14 +23,14 @@ use crate::store::page_window::PageWindow;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredLink;
 
-/// Keys bound at a time.
+/// Maximum number of keys bound in one statement.
 const CHUNK: usize = 1_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The contacts of this page, oldest first, and how many there are in all.
+/// The contacts on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -43,7 +43,7 @@ pub async fn list(
     Ok((rows.collect::<Result<_, _>>()?, total))
 }
 
-/// The contact of this organisation with this id.
+/// The contact of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -65,7 +65,7 @@ pub async fn with_keys(connection: &dyn StoreConnection, keys: &[i64]) -> Result
     Ok(found)
 }
 
-/// The contacts of an organisation by their ids.
+/// The contacts of an organisation, by id.
 pub async fn by_id(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -74,7 +74,7 @@ pub async fn by_id(
     Ok(named.into_iter().map(|contact| (contact.id, contact)).collect())
 }
 
-/// Contacts by their keys, of any organisation.
+/// Contacts of any organisation, by database key.
 pub async fn by_key(
     connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = i64>,
@@ -109,7 +109,7 @@ pub async fn update(connection: &dyn StoreConnection, contact: &Contact) -> Resu
     Ok(())
 }
 
-/// Deletes a contact with its absences, its remaining overrides, and its calendar. Its waiting messages are given up;
+/// Deletes a contact with its absences, its remaining overrides and its calendar. Its waiting messages become dead;
 /// their rows stay, so that the outcome of a running attempt can be stored.
 pub async fn delete(connection: &dyn StoreConnection, contact: i64, now: Timestamp) -> Result<(), MainError> {
     notification_delivery::Entity::update_many()
@@ -130,7 +130,7 @@ pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<
     rows.into_iter().map(from_row).collect()
 }
 
-/// Names of the contacts of an organisation that are notified by this channel.
+/// Names of the contacts of an organisation that are notified through this channel.
 pub async fn names_of_channel(
     connection: &dyn StoreConnection,
     organisation: i64,

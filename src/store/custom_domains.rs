@@ -1,5 +1,5 @@
-//! Custom domains. Finders for clients are scoped by status page, which is scoped by organisation; finders for the
-//! clock are marked as such, and so are claims of a host name, which may be of several organisations.
+//! Custom domains. Finders for clients are scoped by status page, which is scoped by organisation. `due` and
+//! `claims_for_update` read domains of all organisations.
 
 use std::collections::HashMap;
 
@@ -17,20 +17,20 @@ use crate::model::domain::claims::HostnameClaim;
 use crate::model::domain::{CustomDomain, LONGEST_PAUSE_MS};
 use crate::store::error::MainError;
 
-/// The first number of the advisory locks of host names in PostgreSQL.
+/// First key of the advisory locks on host names in PostgreSQL; the second key is the hash of the host name.
 const HOSTNAME_LOCKS: i32 = 1_464_551_010;
 
 fn of_page(statuspage: i64) -> Select<Entity> {
     Entity::find().filter(Column::StatuspageId.eq(statuspage))
 }
 
-/// All domains of a page in the order of the API.
+/// All domains of a page, oldest first.
 pub async fn list(connection: &dyn StoreConnection, statuspage: i64) -> Result<Vec<CustomDomain>, MainError> {
     let query = of_page(statuspage).order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     query.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
-/// Returns the number of domains that a page has, which the quota `custom_domains` counts.
+/// Returns the number of domains of a page, which counts towards the quota `custom_domains`.
 pub async fn count(connection: &dyn StoreConnection, statuspage: i64) -> Result<u64, MainError> {
     Ok(of_page(statuspage).count(&connection).await?)
 }
@@ -45,7 +45,7 @@ pub async fn find(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// Like [`find`], and keeps others from changing the domain until the transaction ends.
+/// Like [`find`], and locks the domain until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
     statuspage: i64,
@@ -55,8 +55,8 @@ pub async fn find_for_update(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// All claims of a host name in the order of their keys, of any organisation. They are locked until the transaction
-/// ends; another caller for the same name waits, even if the name has no claim yet. Never to be shown.
+/// All claims of a host name, of any organisation, in the order of their keys. The rows are locked until the transaction
+/// ends; another caller for the same name waits, even if the name has no claim yet. Never show the result to clients.
 pub async fn claims_for_update(
     connection: &dyn StoreConnection,
     hostname: &str,
@@ -82,7 +82,7 @@ pub async fn claims_for_update(
     rows.into_iter().map(of_row).collect()
 }
 
-/// SQLite has one writer at a time.
+/// Locks a host name until the transaction ends. Does nothing on SQLite, which has one writer at a time.
 async fn lock_hostname(connection: &dyn StoreConnection, hostname: &str) -> Result<(), MainError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         let text = format!("SELECT pg_advisory_xact_lock({HOSTNAME_LOCKS}, hashtext($1))");
@@ -92,8 +92,8 @@ async fn lock_hostname(connection: &dyn StoreConnection, hostname: &str) -> Resu
     Ok(())
 }
 
-/// Domains of every organisation whose check is due, the most overdue first; also those whose next check was planned
-/// before the clock was set back. For the clock only.
+/// Domains of all organisations whose check is due, the most overdue first. A check that is planned implausibly late,
+/// because the clock was set back since, is due as well. Only for the periodic check.
 pub async fn due(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -125,7 +125,7 @@ pub async fn insert(
 ///
 /// # Errors
 ///
-/// Also when the domain is active and another active domain has its host name.
+/// Also when the domain is active and another active domain has the same host name.
 pub async fn update(connection: &dyn StoreConnection, domain: &CustomDomain) -> Result<(), MainError> {
     to_row(domain).update(&connection).await?;
     Ok(())

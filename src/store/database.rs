@@ -1,7 +1,7 @@
-//! A database: connecting to it, writing and reading.
+//! A database: its connections for writing and reading.
 //!
-//! SQLite's transactions start as `IMMEDIATE` on the single writer connection, so that none fails half-way because of
-//! a lock, and share commits (see `transaction`). PostgreSQL has pools that read and write (see `pool`).
+//! Transactions of SQLite start as `IMMEDIATE` on the single writer connection, so that none fails halfway because of a
+//! lock, and they share commits (see `transaction`). PostgreSQL has pools for reading and writing (see `pool`).
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -25,25 +25,25 @@ use crate::store::open_transaction::OpenTransaction;
 use crate::store::pool;
 use crate::store::transaction::{Transaction, WriterGroup};
 
-/// Older versions can corrupt a database in WAL mode.
+/// Oldest SQLite that is accepted: older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 
-/// False on a standby, and where an operator has made everything read-only.
+/// Query for whether writes are possible: false on a standby, and where an operator has made everything read-only.
 const TAKES_WRITES: &str = "SELECT NOT pg_is_in_recovery() \
     AND current_setting('default_transaction_read_only') = 'off' AS takes_writes";
 
-/// One database: a connection to write with and a pool to read from. `E` is the error type, which names the database.
+/// One database: a connection to write with and a pool to read from. The error type `E` tells which database failed.
 #[derive(Debug)]
 pub struct Database<E = MainError> {
     writer: Reader,
     reader: Reader,
-    /// For statements that are long by design.
+    /// Connection for statements that take long by design.
     unhurried: Reader,
     url: String,
-    /// The turn to write of SQLite; `None` for PostgreSQL, which takes concurrent writes.
+    /// Lock of SQLite's single writer; `None` for PostgreSQL, which takes concurrent writes.
     writer_lock: Option<Arc<Mutex<WriterGroup>>>,
     changes: Arc<CommitTracker>,
-    /// SQLite: the record of the last writes.
+    /// SQLite: whether the last writes failed for lack of space. `None` for PostgreSQL.
     disk: Option<Arc<DiskRecord>>,
     patience: Duration,
     is_prepared: Arc<AtomicBool>,
@@ -55,14 +55,14 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] when it cannot be reached, or is a version of SQLite that corrupts its files.
+    /// [`OpenError`] when the database cannot be reached, or its version of SQLite can corrupt files.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         Self::connect_any(url, limits).await
     }
 }
 
 impl Database<HistoryError> {
-    /// Connects to a history without migrating it; until it is migrated, it counts as unavailable.
+    /// Connects to a history without migrating it. Until the migration is done, the history counts as unavailable.
     pub(in crate::store) async fn connect_unprepared(
         url: &str,
         limits: &StoreLimits,
@@ -115,20 +115,20 @@ impl<E: From<DbErr>> Database<E> {
         })
     }
 
-    /// The connection for statements that only read.
+    /// The connection for statements that only read, with the usual time limit.
     #[must_use]
     pub const fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// Starts a read-only transaction that sees everything as of one moment: for results of several statements. End
-    /// it with [`OpenTransaction::end_reading`].
+    /// Starts a read-only transaction whose statements all see the same snapshot, for results of several statements.
+    /// End it with [`OpenTransaction::end_reading`].
     pub async fn snapshot(&self) -> Result<OpenTransaction, E> {
         Ok(OpenTransaction::begin_snapshot(&self.reader).await?)
     }
 
-    /// The same database for work whose statements are long by design: PostgreSQL has no time limit for them, and the
-    /// wait for an answer ends after an hour.
+    /// The same database for work whose statements take long by design: PostgreSQL sets no time limit for them, and the
+    /// client waits up to an hour for an answer.
     #[must_use]
     pub(in crate::store) fn with_long_timeout(&self) -> Self {
         if self.writer_lock.is_some() {
@@ -140,7 +140,7 @@ impl<E: From<DbErr>> Database<E> {
     /// Starts a transaction that will write.
     ///
     /// # Errors
-    /// When the database is unavailable or busy for longer than the configured wait, or its file has been removed.
+    /// When the database is unavailable, is busy for longer than the configured wait, or its file has been removed.
     pub async fn begin(&self) -> Result<Transaction<E>, E> {
         self.require_prepared()?;
         self.check_not_replaced()?;
@@ -150,27 +150,27 @@ impl<E: From<DbErr>> Database<E> {
         })
     }
 
-    /// Returns the tracker of its commits. `None` where other processes write as well (PostgreSQL). A SQLite file is
-    /// written by the one process that serves it; the command line adds organisations and tokens to it, and nothing
-    /// else.
+    /// Returns the tracker of all commits to this database; `None` for PostgreSQL, where other processes write as well.
+    /// A SQLite file is written by the process that serves it. Otherwise only the command line writes to it, to add
+    /// organisations and tokens.
     #[must_use]
     pub fn changes(&self) -> Option<&CommitTracker> {
         self.writer_lock.as_ref().map(|_| &*self.changes)
     }
 
-    /// Returns the tracker of the commits of this process alone: other processes may write as well.
+    /// Returns the tracker of the commits of this process only: other processes may write as well.
     #[must_use]
     pub fn own_changes(&self) -> &CommitTracker {
         &self.changes
     }
 
-    /// Returns the disk of an embedded database, if it refused the last write for lack of space.
+    /// Returns the full disk of a SQLite database, if the last write failed for lack of space.
     #[must_use]
     pub fn full_disk(&self) -> Option<FullDisk> {
         self.disk.as_ref()?.full()
     }
 
-    /// Checks that the database answers soon.
+    /// Checks that the database answers within the configured wait.
     pub async fn ping(&self) -> Result<(), E> {
         self.require_prepared()?;
         self.check_not_replaced()?;
@@ -179,7 +179,7 @@ impl<E: From<DbErr>> Database<E> {
         Ok(())
     }
 
-    /// Checks that the database takes writes, and answers soon: a PostgreSQL replica does not take them.
+    /// Checks that the database answers within the configured wait and accepts writes; a PostgreSQL replica does not.
     pub async fn ask_for_writes(&self) -> Result<(), E> {
         if self.writer_lock.is_some() {
             return self.ping().await;
@@ -195,12 +195,12 @@ impl<E: From<DbErr>> Database<E> {
         }
     }
 
-    /// Brings its tables up to date.
+    /// Migrates the schema of this database to the current version.
     pub(in crate::store) async fn migrate<M: MigratorTrait>(&self) -> Result<(), OpenError> {
         migrate::<M>(self.unhurried.inner(), &self.url).await
     }
 
-    /// Returns the error for a problem of this database while it is opened.
+    /// Returns the error for a problem that occurred while this database is being opened.
     pub(in crate::store) fn open_error(&self, problem: DbErr) -> OpenError {
         OpenError::connect(&self.url, problem)
     }
@@ -210,22 +210,22 @@ impl<E: From<DbErr>> Database<E> {
         &self.url
     }
 
-    /// The connection to write with, outside of any transaction.
+    /// The connection to write with outside of a transaction.
     pub(in crate::store) const fn writer(&self) -> &Reader {
         &self.writer
     }
 
-    /// The connection for statements that are long by design.
+    /// The connection for statements that take long by design.
     pub(in crate::store) const fn unhurried(&self) -> &Reader {
         &self.unhurried
     }
 
-    /// Its migrations are done: from now on it can be written to.
+    /// Marks the migrations as done: from now on this database can be used.
     pub(in crate::store) fn admit(&self) {
         self.is_prepared.store(true, Ordering::Release);
     }
 
-    /// Returns true if its migrations are done.
+    /// Returns true once the migrations are done.
     #[must_use]
     pub fn is_prepared(&self) -> bool {
         self.is_prepared.load(Ordering::Acquire)
@@ -236,7 +236,7 @@ impl<E: From<DbErr>> Database<E> {
         if self.is_prepared() { Ok(()) } else { Err(away()) }
     }
 
-    /// Checks that the file of an embedded database has not been removed or replaced.
+    /// Checks that the file of a SQLite database has not been removed or replaced. Always succeeds for PostgreSQL.
     pub(in crate::store) fn check_not_replaced(&self) -> Result<(), DbErr> {
         self.disk.as_ref().map_or(Ok(()), |disk| disk.check_not_replaced())
     }

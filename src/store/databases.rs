@@ -1,4 +1,4 @@
-//! The two databases of an installation: opening them, and bringing them up to date.
+//! The two databases of an installation: opening and migrating them.
 
 use sea_orm::DbErr;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
@@ -15,14 +15,14 @@ use crate::store::{unfinished, upgrade_copy};
 /// The two databases of an installation.
 #[derive(Clone, Debug)]
 pub struct Databases {
-    /// Organisations, tokens, services.
+    /// The main database: organisations, tokens, services and other configuration, incidents, maintenances.
     pub main: Database<MainError>,
-    /// Measurements.
+    /// The history database: measurements and status changes.
     pub history: History,
 }
 
 impl Databases {
-    /// Opens both databases and brings them up to date.
+    /// Opens both databases and migrates their schemas.
     ///
     /// # Errors
     ///
@@ -33,7 +33,8 @@ impl Databases {
         Ok(databases)
     }
 
-    /// The same, but the history on PostgreSQL may be unavailable: then [`Self::prepare_history`] must be called later.
+    /// Like `Self::open`, but a history on PostgreSQL may be unavailable; in this case [`Self::prepare_history`] must be
+    /// called later.
     ///
     /// # Errors
     ///
@@ -53,7 +54,7 @@ impl Databases {
         Ok(databases)
     }
 
-    /// Checks that no file of an embedded database has been removed or replaced since it was opened.
+    /// Checks that no file of a SQLite database has been removed or replaced since it was opened.
     ///
     /// # Errors
     /// An error that names the file.
@@ -81,35 +82,35 @@ impl Databases {
         Ok(Self { main, history })
     }
 
-    /// Brings the history up to date. Until then nothing can be written to it, and it counts as unavailable.
+    /// Migrates the history and admits writes. Until this has succeeded, the history counts as unavailable.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] when it is unavailable or cannot be migrated.
+    /// [`OpenError`] when the history is unavailable or cannot be migrated.
     pub async fn prepare_history(&self) -> Result<(), OpenError> {
         self.migrate_history().await?;
         self.admit_history();
         Ok(())
     }
 
-    /// Migrates the history database only, the first half of its preparation: it may then be read by code that does
-    /// not check whether it is prepared.
+    /// Migrates the history database without admitting writes: the first half of `Self::prepare_history`. Code that does
+    /// not check whether the history is prepared may read it from then on.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] when it is unavailable or cannot be migrated.
+    /// [`OpenError`] when the history is unavailable or cannot be migrated.
     pub async fn migrate_history(&self) -> Result<(), OpenError> {
         self.history.rows().migrate::<HistoryMigrator>().await
     }
 
-    /// The second half: from now on it can be written to.
+    /// Admits writes to the history: the second half of `Self::prepare_history`.
     pub fn admit_history(&self) {
         self.history.rows().admit();
     }
 }
 
-/// Refuses a file of another program before anything in it is changed. A file that cannot be read is left to the connection,
-/// whose error says why.
+/// Refuses the file of another program before anything in it is changed. A file that cannot be read is not refused
+/// here: opening it fails with an error that gives the reason.
 async fn refuse_foreign(url: &str, kind: FileKind) -> Result<(), OpenError> {
     let Some(file) = upgrade_copy::file_of(url) else { return Ok(()) };
     match FileContents::read(&file, kind).await {

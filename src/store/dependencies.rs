@@ -1,4 +1,4 @@
-//! Dependencies between services, in both directions, with tags resolved.
+//! Dependencies between services, in both directions. A dependency on a tag means all services that carry the tag.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,10 +14,11 @@ use crate::model::tag::TagName;
 use crate::store::error::MainError;
 use crate::store::named_services;
 
-/// Values bound at a time in lists of keys.
+/// Maximum number of keys bound in one statement.
 const CHUNK: usize = 1_000;
 
-/// The dependencies of each of these services, in the order of the client; services without any are missing.
+/// The dependencies of each of these services, in the order that the client gave; a service without dependencies is not
+/// in the result.
 pub async fn of_services(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -62,7 +63,7 @@ async fn labelled(
     Ok(found)
 }
 
-/// Sets the dependencies of a service.
+/// Replaces the dependencies of a service.
 pub async fn set_of_service(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -105,8 +106,8 @@ pub async fn graph(
     Ok(graph)
 }
 
-/// The direct dependencies and dependents of these services. Further dependencies of the dependents are not read:
-/// however many services carry a tag, only the relations of these services are read.
+/// The direct dependencies and dependents of these services. The other dependencies of the dependents are not read, so
+/// the result stays small however many services carry a tag.
 pub async fn find_neighbours(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -135,7 +136,7 @@ fn tags_of(services: &[ServiceKey]) -> SelectStatement {
         .to_owned()
 }
 
-/// Adds these rows to a graph; a tag is replaced by the services that carry it, or by those `among` these.
+/// Adds these rows to a graph. A tag is replaced by the services that carry it; with `among`, only by those in `among`.
 async fn add_rows(
     connection: &dyn StoreConnection,
     graph: &mut DependencyGraph,
@@ -164,7 +165,7 @@ async fn add_rows(
     Ok(())
 }
 
-/// Names of the services that depend on a tag.
+/// Names of the services that depend on a tag, in the order of their keys.
 pub(super) async fn names_of_tag(
     connection: &dyn StoreConnection,
     tag: i64,

@@ -1,8 +1,8 @@
-//! Record of the last writes of an embedded database: whether its disk is full, since when, and why its connection
-//! had to be replaced.
+//! Record of the last writes of a SQLite database: whether its disk is full, since when, and the last error, which
+//! explains why the write connection was replaced.
 //!
-//! The writers of a database share it; the operating system is not queried. A disk is full from a write that it
-//! refused for lack of space until one succeeds.
+//! All writers of a database share the record; the operating system is not queried. A disk counts as full from a write
+//! that fails for lack of space until a write succeeds.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::store::error::is_disk_full;
 use crate::store::file_identity::FileIdentity;
 
-/// A disk that is full again within this time has been full all along: a small write may succeed without new space.
+/// A disk that is full again within this time counts as full all along: a small write may succeed without new space.
 const FULL_AGAIN: Duration = Duration::from_secs(60);
 /// Shortest time between two log lines about replaced connections.
 const LOG_EVERY: Duration = Duration::from_secs(60);
@@ -24,15 +24,15 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 pub struct FullDisk {
     /// The folder of the database.
     pub folder: PathBuf,
-    /// The first write that it refused.
+    /// Time of the first write that failed for lack of space.
     pub since: Instant,
 }
 
-/// The last writes of one database.
+/// Record of the last writes of one SQLite database.
 #[derive(Debug)]
 pub(super) struct DiskRecord {
     folder: PathBuf,
-    /// The opened file; `None` in memory.
+    /// The opened file; `None` if it did not exist, as for a database in memory.
     file: Option<FileIdentity>,
     state: Mutex<DiskState>,
 }
@@ -40,17 +40,17 @@ pub(super) struct DiskRecord {
 #[derive(Debug, Default)]
 struct DiskState {
     full_since: Option<Instant>,
-    /// Time at which a write last succeeded after the disk was full, and since when it had been full.
+    /// Time at which a write succeeded after the disk had been full, and the time since when it had been full.
     freed: Option<(Instant, Instant)>,
-    /// The error of the last write.
+    /// Text of the error of the last failed write.
     reason: String,
     logged_at: Option<Instant>,
-    /// Connections that were replaced since the last log line about it.
+    /// Number of connections that were replaced since the last log line.
     replaced: u64,
 }
 
 impl DiskRecord {
-    /// The database of this URL of SQLite, which has been opened.
+    /// The record for the database with this SQLite URL. The database must have been opened.
     pub(super) fn of_sqlite(url: &str) -> Self {
         let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
         let path = PathBuf::from(path.split('?').next().unwrap_or_default());
@@ -58,7 +58,7 @@ impl DiskRecord {
         Self { folder, file: FileIdentity::of(&path), state: Mutex::default() }
     }
 
-    /// Checks that the database still is where it was opened.
+    /// Checks that the path of the database still leads to the opened file.
     pub(super) fn check_not_replaced(&self) -> Result<(), DbErr> {
         self.file.as_ref().map_or(Ok(()), FileIdentity::check_not_replaced)
     }
@@ -77,7 +77,7 @@ impl DiskRecord {
         tracing::info!(folder = %self.folder.display(), "disk accepts writes again");
     }
 
-    /// Records that a write or the start of one has failed.
+    /// Records that a write, or the start of a transaction, has failed.
     pub(super) fn note_failed(&self, error: &DbErr) {
         let now = Instant::now();
         let mut state = self.lock();
@@ -95,7 +95,7 @@ impl DiskRecord {
         );
     }
 
-    /// Logs that the write connection is replaced, with the reason, at a limited rate.
+    /// Logs that the write connection is being replaced, with the last error, at most once every `LOG_EVERY`.
     pub(super) fn log_replacement(&self) {
         let mut state = self.lock();
         state.replaced += 1;

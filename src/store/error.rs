@@ -1,7 +1,7 @@
 //! Errors of the store, with one type for each database.
 //!
-//! Code that works on one database gets the error of that one, so that `From` can decide the meaning of its failure:
-//! the API answers differently for each. [`StoreError`] is for work on both.
+//! Code that works on one database returns that database's error type. The type alone thus decides the response of the
+//! API, which differs for the two databases. [`StoreError`] is for work on both.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -13,10 +13,10 @@ use crate::store::file_trouble::{FileTrouble, database_code};
 /// An error of the main database.
 #[derive(Debug, thiserror::Error)]
 pub enum MainError {
-    /// The database refused, failed or is away.
+    /// The statement failed or was refused, or the database is unavailable.
     #[error(transparent)]
     Database(#[from] DbErr),
-    /// A row has contents that this version cannot read.
+    /// The contents of a row cannot be read by this version of the program.
     #[error(transparent)]
     Corrupt(#[from] CorruptRow),
 }
@@ -24,18 +24,18 @@ pub enum MainError {
 /// An error of the history database.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// The database refused, failed or is away.
+    /// The statement failed or was refused, or the database is unavailable.
     #[error(transparent)]
     Database(#[from] DbErr),
-    /// Another writer was faster: the facts behind this change are outdated.
+    /// Another writer was faster: the facts on which this change was decided are outdated.
     #[error("overtaken: {0}")]
     Overtaken(String),
-    /// A row has contents that this version cannot read.
+    /// The contents of a row cannot be read by this version of the program.
     #[error(transparent)]
     Corrupt(#[from] CorruptRow),
 }
 
-/// An error of work on both databases.
+/// An error of code that works on both databases.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The main database has failed.
@@ -44,22 +44,22 @@ pub enum StoreError {
     /// The history database has failed.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// Work on the store has panicked, because of a bug; it starts over.
+    /// A task that works on the databases has panicked because of a bug; it is started again.
     #[error("the {0} has panicked")]
     Panicked(&'static str),
 }
 
-/// Which of the databases an error is of.
+/// The database in which an error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseRole {
-    /// The error is of the main database.
+    /// The main database.
     Main,
-    /// The error is of the history database.
+    /// The history database.
     History,
 }
 
-/// The trouble with a file of SQLite that an error of the store is about, and the database that has it; `None` when it is
-/// about no file, or of another crate.
+/// The trouble with a SQLite file that an error of the store reports, and the database that the file belongs to.
+/// `None` if the error is about no file, or is not an error of the store.
 #[must_use]
 pub fn find_file_trouble(error: &(dyn Error + 'static)) -> Option<(DatabaseRole, FileTrouble)> {
     let of_main = |error: &MainError| match error {
@@ -83,34 +83,34 @@ pub fn find_file_trouble(error: &(dyn Error + 'static)) -> Option<(DatabaseRole,
     }
 }
 
-/// A row that holds something that this version cannot read.
+/// A row whose contents cannot be read by this version of the program.
 #[derive(Debug, thiserror::Error)]
 #[error("{table} row {row}: {problem}")]
 pub struct CorruptRow {
     table: &'static str,
     /// Key or id of the row.
     row: String,
-    /// The reason why it cannot be read.
+    /// The reason why the row cannot be read.
     problem: String,
 }
 
 impl MainError {
-    /// Returns true if the database could not be reached at all, has no disk to write to, or had no turn for a statement in
-    /// time (as opposed to: it answered with an error).
+    /// Returns true if the database could not be used at all: it is unreachable or too slow, or its file or disk cannot be
+    /// used. Returns false if the database answered with another error.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         let Self::Database(error) = self else { return false };
         matches!(error, DbErr::Conn(_)) || is_away(error) || is_out_of_time(error) || is_without_disk(error)
     }
 
-    /// Returns true if the database can be reached, but its disk has no space for a write.
+    /// Returns true if the database can be reached, but its disk has no space for writes.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Database(error) if is_disk_full(error))
     }
 
-    /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that
-    /// could not be serialised (40001). A retry may well succeed.
+    /// Returns true if PostgreSQL rolled the transaction back in favour of another one: because of a deadlock (40P01), or
+    /// because it could not be serialised (40001). A retry can succeed.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         let Self::Database(error) = self else { return false };
@@ -134,7 +134,8 @@ impl CorruptRow {
     }
 }
 
-/// Returns true if the database may answer another time: there is no connection, or a server that just starts or stops.
+/// Returns true if a later attempt may succeed: there is no connection, or the server is just starting or stopping, or
+/// lacks resources.
 pub(super) fn is_away(error: &DbErr) -> bool {
     let (DbErr::Conn(RuntimeErr::SqlxError(error))
     | DbErr::Exec(RuntimeErr::SqlxError(error))
@@ -144,7 +145,7 @@ pub(super) fn is_away(error: &DbErr) -> bool {
     };
     match &**error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_) => true,
-        // Classes of PostgreSQL: connections, resources, and operator intervention (57P01 to 57P03).
+        // Error classes of PostgreSQL: connections (08), resources (53), and operator intervention (57P01 to 57P03).
         sqlx::Error::Database(refusal) => {
             refusal.code().is_some_and(|code| ["08", "53", "57P"].iter().any(|class| code.starts_with(class)))
         }
@@ -152,20 +153,20 @@ pub(super) fn is_away(error: &DbErr) -> bool {
     }
 }
 
-/// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014),
-/// or a transaction that was idle too long (25P03).
+/// Returns true if PostgreSQL ended a statement because it waited too long for a lock (55P03) or ran too long (57014),
+/// or ended a transaction that was idle too long (25P03).
 pub(super) fn is_out_of_time(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
 }
 
-/// Returns true if a write found no space: SQLite says so, or PostgreSQL (53100).
+/// Returns true if a write failed for lack of space, on SQLite or PostgreSQL (53100).
 pub(super) fn is_disk_full(error: &DbErr) -> bool {
     FileTrouble::of(error) == Some(FileTrouble::DiskFull)
         || database_code(error).is_some_and(|code| code == "53100")
 }
 
-/// Returns true for a disk that is full, fails or cannot be opened, and for a file that another process keeps locked;
-/// PostgreSQL says it of a full disk alone.
+/// Returns true if the disk is full or fails, or if the file cannot be opened or is locked by another process. For
+/// PostgreSQL only a full disk is recognised.
 fn is_without_disk(error: &DbErr) -> bool {
     use FileTrouble::{Closed, DiskFails, DiskFull, Locked};
     is_disk_full(error)
@@ -177,7 +178,7 @@ fn is_without_disk(error: &DbErr) -> bool {
 mod tests {
     use super::*;
 
-    /// The database role decides which file is named.
+    /// The same error is attributed to the database whose error type holds it.
     #[test]
     fn an_error_names_its_database() {
         let locked = || DbErr::Custom("database is locked".into());

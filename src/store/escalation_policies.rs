@@ -1,6 +1,6 @@
-//! Escalation policies. Every finder is scoped by organisation, except the one by key.
+//! Escalation policies. Every finder is scoped by organisation, except the one by database key.
 //!
-//! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
+//! To change the order, the caller must hold the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
@@ -32,7 +32,7 @@ pub async fn list(
     rows.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
-/// The policy of this organisation with this id.
+/// The policy of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -42,7 +42,7 @@ pub async fn find(
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 
-/// The policy with this key, of any organisation.
+/// The policy with this database key, of any organisation.
 pub async fn with_key(
     connection: &dyn StoreConnection,
     key: i64,
@@ -55,7 +55,7 @@ pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Resul
     Ok(of_organisation(organisation).count(&connection).await?)
 }
 
-/// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
+/// Stores a new policy at its position; policies from this position on move down. The `key` is assigned by the database.
 pub async fn insert(
     connection: &dyn StoreConnection,
     policy: EscalationPolicy,
@@ -66,8 +66,8 @@ pub async fn insert(
     Ok(EscalationPolicy { key, ..policy })
 }
 
-/// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
-/// changed steps.
+/// Stores a changed policy, possibly at another position. Incidents that follow the policy continue with the changed
+/// steps.
 pub async fn update(
     connection: &dyn StoreConnection,
     before: &EscalationPolicy,
@@ -81,13 +81,13 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes a policy; later ones move up. Incidents that follow it follow none until they change.
+/// Deletes a policy; later ones move up. Incidents that followed it have no policy until they are changed.
 pub async fn delete(connection: &dyn StoreConnection, policy: &EscalationPolicy) -> Result<(), MainError> {
     Entity::delete_by_id(policy.key).exec(&connection).await?;
     move_those_from(connection, policy.organisation, policy.position + 1, -1).await
 }
 
-/// Names of the policies that name a tag.
+/// Names of the policies that select services by this tag.
 pub(super) async fn names_of_tag(
     connection: &dyn StoreConnection,
     tag: i64,
@@ -128,7 +128,7 @@ pub(in crate::store) async fn names_of_contact(
     Ok(all.filter(|policy| policy.names_contact(contact)).map(|policy| policy.name).collect())
 }
 
-/// Names of the policies of an organisation with a step that notifies the contacts on duty in this schedule.
+/// Names of the policies of an organisation with a step that notifies the contacts who are on call in this schedule.
 pub async fn names_of_schedule(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -153,7 +153,7 @@ async fn move_those_from(
     Ok(())
 }
 
-/// The incidents that follow a policy, as they are stored.
+/// Stored form of `EscalationAssignment`: which incidents follow a policy.
 #[derive(Serialize, Deserialize)]
 struct StoredAssignment {
     min_severity: String,

@@ -1,8 +1,8 @@
-//! Progress of incidents in the escalation policies that they follow, as rows.
+//! Progress of incidents through the escalation policies that they follow.
 //!
-//! There is a row for an incident while it is open, not acknowledged, and a policy matches. `lifecycle` writes it in
-//! the transaction of the incident. The queries for due steps cover every organisation: handlers of clients must not
-//! use them.
+//! An incident has a row while it is open, not acknowledged, and matched by a policy. `lifecycle` writes the row in the
+//! transaction of the incident. The queries for due steps cover all organisations: handlers of client requests must
+//! not use them.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{
@@ -16,7 +16,7 @@ use crate::model::lifecycle_effect::{EscalationAdvance, EscalationStart};
 use crate::store::error::MainError;
 use crate::store::escalation_policies;
 
-/// The policy that an incident follows, and how far it has come; `None` when it follows none.
+/// The policy that an incident follows, and the incident's progress in it; `None` if it follows no policy.
 pub async fn find(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -27,13 +27,13 @@ pub async fn find(
     Ok(policy.map(|policy| (policy, progress)))
 }
 
-/// The key of the policy that an incident follows, finished or not.
+/// The key of the policy that an incident follows, even after the last step; `None` if it follows no policy.
 pub async fn policy_of(connection: &dyn StoreConnection, incident: i64) -> Result<Option<i64>, MainError> {
     let row = Entity::find_by_id(incident).select_only().column(Column::PolicyId);
     Ok(row.into_tuple::<i64>().one(&connection).await?)
 }
 
-/// Makes an incident follow a policy instead of its present one.
+/// Makes an incident follow a policy; a former policy is replaced.
 pub async fn insert(connection: &dyn StoreConnection, start: EscalationStart) -> Result<(), MainError> {
     let row = ActiveModel {
         incident_id: Set(start.incident),
@@ -46,14 +46,14 @@ pub async fn insert(connection: &dyn StoreConnection, start: EscalationStart) ->
     Ok(())
 }
 
-/// Stores how far an incident has come.
+/// Stores the progress of an incident in its policy.
 pub async fn update(connection: &dyn StoreConnection, advance: EscalationAdvance) -> Result<(), MainError> {
     let row = ActiveModel { incident_id: Set(advance.incident), ..to_row(advance.progress) };
     row.update(&connection).await?;
     Ok(())
 }
 
-/// Makes an incident follow no policy.
+/// Deletes the progress of an incident, so that it follows no policy.
 pub async fn delete(connection: &dyn StoreConnection, incident: i64) -> Result<(), MainError> {
     Entity::delete_by_id(incident).exec(&connection).await?;
     Ok(())
@@ -64,11 +64,11 @@ pub async fn delete(connection: &dyn StoreConnection, incident: i64) -> Result<(
 pub struct DueStep {
     /// Database key of the incident.
     pub incident: i64,
-    /// Database key of its organisation.
+    /// Database key of the organisation.
     pub organisation: i64,
 }
 
-/// The incidents whose next step is due, the longest due ones first; of every organisation.
+/// The incidents of all organisations whose next step is due, the longest overdue first.
 pub async fn due(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -84,7 +84,7 @@ pub async fn due(
     Ok(rows.into_iter().map(due).collect())
 }
 
-/// The incidents that follow a policy, with how far they have come; locked until the transaction ends.
+/// The incidents that follow a policy, with their progress; locked until the transaction ends.
 pub async fn of_policy_for_update(
     connection: &dyn StoreConnection,
     policy: i64,
@@ -95,8 +95,8 @@ pub async fn of_policy_for_update(
     rows.iter().map(read).collect()
 }
 
-/// The incidents whose next step is still to come, each with the key of its policy and its progress; of every
-/// organisation, after the incident with this key.
+/// The incidents whose next step is due after `now`, each with the key of its policy and its progress. Covers all
+/// organisations, in the order of incident keys, starting after the key `after`.
 pub async fn due_after(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -117,8 +117,7 @@ pub async fn due_after(
     rows.iter().map(read).collect()
 }
 
-/// The key of the policy of an incident whose next step is still due, and its progress; locked until the transaction
-/// ends.
+/// The policy key and progress of an incident, if its next step is still due; locked until the transaction ends.
 pub async fn claim_due(
     connection: &dyn StoreConnection,
     incident: i64,

@@ -1,8 +1,8 @@
-//! The log of changes of incidents and maintenances, in order, for the readers that follow it.
+//! The log of changes to incidents and maintenances, in order, for the readers that follow it.
 //!
-//! A row is written in the transaction of every change, by `lifecycle`, through which all changes go, so that no
-//! writer can omit it. It holds no text: the contents of an event are read when it is published. Numbers rise in the
-//! order of writing; on PostgreSQL a smaller one may become visible later than a larger one.
+//! `lifecycle`, through which all changes go, writes a row in the transaction of every change, so that no writer can
+//! omit it. A row holds no text: the contents of an event are read when it is published. Numbers rise in the order of
+//! writing; on PostgreSQL a smaller number may become visible later than a larger one.
 
 use std::collections::HashMap;
 
@@ -23,35 +23,35 @@ use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::service::ServiceKey;
 use crate::store::error::MainError;
 
-/// The time for which they are kept, in milliseconds.
+/// Time for which an event is kept after it was first noticed, in milliseconds.
 pub const RETENTION_MS: i64 = 60 * 60 * 1_000;
-/// Rows per statement.
+/// Maximum number of rows or keys in one statement.
 const AT_ONCE: usize = 500;
-/// Rows that one statement removes.
+/// Maximum number of rows that one call of `forget_old` deletes.
 const REMOVED_AT_ONCE: u64 = 5_000;
 
-/// Something that became of an incident or a maintenance.
+/// A stored change of an incident or a maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Number of the event; numbers rise.
+    /// Number of the event; later events have larger numbers.
     pub number: i64,
-    /// The number of the last change in this event: its own, unless several changes are published as one.
+    /// Number of the last change that this event covers: `number`, unless several changes are published as one event.
     pub through: i64,
     /// Database key of the organisation.
     pub organisation: i64,
     /// Incident or maintenance.
     pub kind: EventSubjectKind,
-    /// What happened to the subject.
+    /// Kind of change, such as a creation or deletion.
     pub act: EventAction,
     /// Id of the incident or maintenance.
     pub subject: Id,
-    /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
+    /// For a deletion, the services that were linked; otherwise empty, because they are read when the event is published.
     pub services: Vec<ServiceKey>,
-    /// The services that it no longer concerns.
+    /// Services that were unlinked by the change.
     pub former: Vec<ServiceKey>,
 }
 
-/// Events of all organisations behind this number, in their order.
+/// Events of all organisations with a number above `number`, in ascending order.
 pub async fn after(
     connection: &dyn StoreConnection,
     number: i64,
@@ -61,7 +61,7 @@ pub async fn after(
     query.all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// The same of one organisation.
+/// Events of one organisation with a number above `number`, in ascending order.
 pub async fn of_organisation(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -72,14 +72,14 @@ pub async fn of_organisation(
     query.order_by_asc(Column::Id).limit(limit).all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// The number of the newest event; 0 when there is none.
+/// The number of the newest event; 0 if no event is stored.
 pub async fn newest(connection: &dyn StoreConnection) -> Result<i64, MainError> {
     let newest = Entity::find().select_only().column(Column::Id).order_by_desc(Column::Id);
     Ok(newest.into_tuple().one(&connection).await?.unwrap_or_default())
 }
 
-/// The services that these incidents and maintenances of an organisation concern now, each with its incident or
-/// maintenance.
+/// The services that are now linked with these incidents or maintenances of an organisation, each with the id of its
+/// incident or maintenance.
 pub async fn concerned(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -121,8 +121,8 @@ fn keys(rows: &[(i64, String)]) -> impl Iterator<Item = i64> {
     rows.iter().map(|(key, _)| *key)
 }
 
-/// Records when events were found first, and deletes those that were found too long ago; returns their number. `now`
-/// is trusted.
+/// Sets `now` as the time of notice of events that have none, and deletes a batch of the events noticed more than
+/// `RETENTION_MS` ago. Returns the number of deleted events. `now` must be a trusted time.
 pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     Entity::update_many()
         .col_expr(Column::NoticedAt, Expr::value(now.ms()))
@@ -140,8 +140,8 @@ pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Res
     Ok(removed.rows_affected)
 }
 
-/// Adds events of this kind for these incidents and maintenances, which no longer concern the `former` services. Rows
-/// that are about to be deleted, links included, must still exist.
+/// Adds an event for each of these incidents or maintenances; the `former` services are being unlinked from them. If rows
+/// are about to be deleted, call this while they and their links still exist.
 pub async fn of_keys(
     connection: &dyn StoreConnection,
     kind: EventSubjectKind,
@@ -165,8 +165,8 @@ pub async fn of_keys(
     Ok(())
 }
 
-/// Adds events of this kind for the incidents that meet a condition, which no longer concern the `former` services.
-/// Rows that are about to be deleted, links included, must still exist.
+/// Adds an event for each incident that meets the condition; the `former` services are being unlinked from them. If rows
+/// are about to be deleted, call this while they and their links still exist.
 async fn of_incidents(
     connection: &dyn StoreConnection,
     act: EventAction,
@@ -189,7 +189,7 @@ async fn of_incidents(
     Ok(())
 }
 
-/// Records an event for each maintenance that meets the condition.
+/// Adds an event for each maintenance that meets the condition; the `former` services are being unlinked from them.
 pub(super) async fn of_maintenances(
     connection: &dyn StoreConnection,
     act: EventAction,
@@ -218,8 +218,8 @@ pub(super) async fn of_maintenances(
     Ok(())
 }
 
-/// Adds events for a status page that is about to be deleted: incidents and maintenances for which it was chosen lose
-/// it.
+/// Adds an event for each incident and maintenance for which this status page was chosen. Called before the page is
+/// deleted, because they lose it.
 pub(super) async fn of_linked_to_page(connection: &dyn StoreConnection, page: i64) -> Result<(), MainError> {
     let mut linked = Query::select();
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);
@@ -253,7 +253,7 @@ async fn links_of_maintenances(
     Ok(links.into_tuple().all(&connection).await?)
 }
 
-/// Key, id and organisation of an incident or a maintenance.
+/// Database key, id and organisation of an incident or a maintenance.
 type Subject = (i64, String, i64);
 
 /// The services linked with the incidents or maintenances. `former` are being unlinked, and may still be among `links`.

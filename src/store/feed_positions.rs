@@ -1,7 +1,7 @@
-//! Positions of a reader of the status changes, for each partition of services.
+//! Positions of the readers of status changes, for each partition of the services.
 //!
-//! A position is moved in the transaction of the effects of the changes up to it, and only from the value that the
-//! reader expects: of two readers that believe they own a partition, one is refused.
+//! A position is moved in the transaction that stores the effects of the changes up to it, and only from the value that
+//! the reader expects. If two readers believe that they own a partition, one of them is thus refused.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use watchkeeper_entities::feed_position::{ActiveModel, Column, Entity};
 use crate::model::partition::{Partition, PartitionSet};
 use crate::store::error::MainError;
 
-/// Numbers of the last changes that a reader has taken in, by partition.
+/// Number of the last status change that a reader has processed, by partition.
 pub type Positions = BTreeMap<Partition, i64>;
 
-/// The positions of a reader in these partitions; those that it has never read are missing.
+/// The positions of a reader in these partitions; a partition that the reader has never read is not in the result.
 pub async fn find(
     connection: &dyn StoreConnection,
     reader: &str,
@@ -30,7 +30,8 @@ pub async fn find(
     Ok(rows.into_iter().filter_map(position).collect())
 }
 
-/// Starts reading these partitions after this change. A partition with a position keeps it.
+/// Lets a reader start in these partitions after the change with the number `position`. A partition that has a position
+/// keeps it.
 pub async fn begin(
     connection: &dyn StoreConnection,
     reader: &str,
@@ -51,7 +52,7 @@ pub async fn begin(
     Ok(())
 }
 
-/// Moves the position of a reader in a partition; `false` when it is not at the expected value.
+/// Moves the position of a reader in a partition. Returns false, and changes nothing, if it is not at `from`.
 pub async fn advance(
     connection: &dyn StoreConnection,
     reader: &str,
@@ -69,7 +70,8 @@ pub async fn advance(
     Ok(moved.rows_affected == 1)
 }
 
-/// Moves all of these positions to the same number, in one statement; those that are not at the expected value stay.
+/// Moves these positions of a reader to the number `to`, in one statement. A position that is not at the believed value
+/// stays.
 pub async fn move_along(
     connection: &dyn StoreConnection,
     reader: &str,

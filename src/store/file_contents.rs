@@ -1,32 +1,32 @@
-//! Contents of a SQLite file before it is opened for work: nothing yet, a database of Watchkeeper, or one of another
-//! program, which must stay as it is.
+//! Contents of a SQLite file before it is opened for work: nothing, a database of Watchkeeper, or a database of another
+//! program, which must not be changed.
 
 use std::fs;
 use std::path::Path;
 
 use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
 
-/// Contents of a file that is to be a database of an installation.
+/// Contents of a file that is configured as a database of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileContents {
-    /// There is no file, or it is empty. SQLite removes a write-ahead log that is beside it.
+    /// There is no file, or it is empty. SQLite removes a write-ahead log beside such a file.
     Nothing,
-    /// A database without tables: its first start was cut off, or its write-ahead log is lost.
+    /// A database without tables, because its first start was interrupted or its write-ahead log is lost.
     Blank,
-    /// A database of this kind.
+    /// A database of Watchkeeper of the expected kind.
     Own,
-    /// A database with tables of another program; the name of one of them.
+    /// A database of another program, or of another kind.
     Foreign {
-        /// Name of the table.
+        /// Name of one of the tables in the file.
         table: String,
     },
 }
 
 impl FileContents {
-    /// Reads what the file holds; changes nothing, and creates no file.
+    /// Reads the kind of contents; changes nothing, and creates no file.
     ///
     /// # Errors
-    /// When it cannot be read, is locked, or is no database.
+    /// When the file cannot be read, is locked, or is not a database.
     pub async fn read(file: &Path, kind: FileKind) -> Result<Self, FileError> {
         if !is_filled(file) {
             return Ok(Self::Nothing);
@@ -43,7 +43,7 @@ impl FileContents {
     }
 }
 
-/// Returns true if there is a file, and it is not empty.
+/// Returns true if the file exists and is not empty.
 #[must_use]
 pub fn is_filled(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.len() > 0)
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::store::database::sqlite_url;
 
-    /// Columns: the statements that fill the file, its contents.
+    /// Columns: the statements that fill the file, and the contents that are detected.
     #[rstest]
     #[case::empty(&[], FileContents::Nothing)]
     #[case::no_table(&["CREATE TABLE t (x)", "DROP TABLE t"], FileContents::Blank)]

@@ -1,8 +1,8 @@
-//! A SQLite file that others may be writing: copied as of one moment, checked and counted.
+//! A SQLite file that other processes may be writing: it is copied as a consistent snapshot, checked, and its rows counted.
 //!
-//! A copy is one file without a write-ahead log. Writers continue meanwhile; the log grows until the copy is done.
+//! A copy is one file without a write-ahead log. Writers continue while it is made; the log grows until the copy is done.
 //!
-//! Functions fail with [`FileError`] when the file cannot be read or written.
+//! Unless said otherwise, functions fail with [`FileError`] when the file cannot be read or written.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,26 +14,26 @@ use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
 
 use crate::store::file_trouble::FileTrouble;
 
-/// The wait for a lock that somebody else holds.
+/// Maximum wait for a lock that another process holds.
 const BUSY: Duration = Duration::from_secs(30);
-/// The same of somebody who only looks at the file.
+/// Maximum wait for a lock when the file is only inspected.
 const BUSY_FOR_READERS: Duration = Duration::from_secs(5);
-/// The most that one check says of one file.
+/// Maximum number of defects that one check reports.
 const COMPLAINTS: usize = 10;
 
-/// The contents of a SQLite file of an installation.
+/// The kinds of SQLite files of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// The main database.
     Main,
-    /// The rows of the history.
+    /// The history database.
     History,
-    /// A segment of the history.
+    /// A segment file of the history.
     Segment,
 }
 
 impl FileKind {
-    /// Name of the table of its migrations.
+    /// Name of the table that records the applied migrations.
     pub(in crate::store) const fn steps_table(self) -> &'static str {
         match self {
             Self::Main => "main_migration",
@@ -59,7 +59,7 @@ impl FileKind {
     }
 }
 
-/// An error of a file, with its name.
+/// An error with a file, whose name is part of the message.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}", self.describe(), self.trouble().map_or_else(String::new, |trouble| format!(": {}", trouble.advice())))]
 pub struct FileError {
@@ -68,7 +68,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// What is wrong, without what to do.
+    /// Returns a sentence about what is wrong, without advice.
     #[must_use]
     pub fn describe(&self) -> String {
         match self.trouble() {
@@ -77,20 +77,20 @@ impl FileError {
         }
     }
 
-    /// The same error of a file that is known by another name.
+    /// Returns the error with another file name, for example if the file was copied under a temporary name.
     #[must_use]
     pub fn renamed(self, rename: impl FnOnce(&Path) -> PathBuf) -> Self {
         Self { file: rename(&self.file), ..self }
     }
 
-    /// The trouble that SQLite has with it, as far as it is known.
+    /// The kind of trouble with the file; `None` if the error is of an unknown kind.
     #[must_use]
     pub fn trouble(&self) -> Option<FileTrouble> {
         FileTrouble::of_driver(&self.problem)
     }
 }
 
-/// The write-ahead log of a SQLite file.
+/// Path of the write-ahead log of a SQLite file.
 fn log_of(file: &Path) -> PathBuf {
     file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()))
 }
@@ -100,16 +100,16 @@ fn log_of(file: &Path) -> PathBuf {
 pub struct TableRowCount {
     /// Name of the table.
     pub table: String,
-    /// Number of its rows.
+    /// Number of rows in the table.
     pub rows: u64,
 }
 
-/// The last key that a table has assigned to a row.
+/// The last key that a table has assigned to a row (`AUTOINCREMENT`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastKey {
     /// Name of the table.
     pub table: String,
-    /// The key; 0 when it has assigned none.
+    /// The key; 0 if the table has assigned none.
     pub key: i64,
 }
 
@@ -121,22 +121,22 @@ pub struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Opens a file that is there.
+    /// Opens an existing file.
     pub async fn open(file: &Path) -> Result<Self, FileError> {
         Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false).busy_timeout(BUSY)).await
     }
 
     /// Opens an existing file read-only: no new file is created beside it.
     pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
-        // Without a log beside the file there is no writer, and none needs to be made.
+        // If there is no log beside the file, no process writes to it, and `immutable` keeps SQLite from creating a log.
         let log = log_of(file);
         let options = SqliteConnectOptions::new().foreign_keys(false).read_only(true);
         let options = options.busy_timeout(BUSY_FOR_READERS);
         Self::open_with(file, options.immutable(!log.exists())).await
     }
 
-    /// Checks that no other program keeps writers out, by taking their lock for a moment. Nothing is written; without a
-    /// log beside the file nobody has it open.
+    /// Checks that no other program blocks writers, by taking the write lock for a moment. Nothing is written. If there is
+    /// no log beside the file, no process has it open, and nothing is checked.
     ///
     /// # Errors
     /// When another program holds the lock, or the file cannot be written.
@@ -162,19 +162,19 @@ impl DatabaseFile {
         }
     }
 
-    /// Copies the whole database, as it is now, to a file that does not exist yet. The caller makes the copy durable.
+    /// Copies a snapshot of the whole database to a file that must not exist yet. The caller makes the copy durable.
     pub async fn copy_to(&mut self, copy: &Path) -> Result<(), FileError> {
         let name = copy.to_string_lossy().into_owned();
         let copied = sqlx::query("VACUUM INTO ?").bind(name).execute(&mut self.connection).await;
         copied.map(|_| ()).map_err(|problem| {
-            // Only the copy takes space.
+            // Only the copy needs space, so a full disk is reported for the copy.
             let is_full = FileTrouble::of_driver(&problem) == Some(FileTrouble::DiskFull);
             let file = if is_full { copy } else { &self.file }.to_owned();
             FileError { file, problem }
         })
     }
 
-    /// The defects that SQLite finds in the file; empty for a sound file.
+    /// Returns the defects that SQLite finds in the file, at most ten; empty if the file is sound.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ impl DatabaseFile {
         self.checked_by("integrity_check").await
     }
 
-    /// The same without comparing indexes with their tables, which is faster.
+    /// Like `Self::integrity_check`, but without comparing indexes with their tables, which is faster.
     ///
     /// # Errors
     ///
@@ -200,14 +200,14 @@ impl DatabaseFile {
         Ok(found.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// The last step of its schema.
+    /// The name of the last migration that was applied; `None` if there was none.
     pub async fn last_step(&mut self, kind: FileKind) -> Result<Option<String>, FileError> {
         let text = format!("SELECT max(version) FROM {}", kind.steps_table());
         let step = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
         step.map_err(|problem| self.failed(problem))
     }
 
-    /// The first migration of its schema that this program does not know.
+    /// The name of the first applied migration that this program does not know; `None` if it knows all of them.
     pub async fn unknown_step(&mut self, kind: FileKind) -> Result<Option<String>, FileError> {
         let text = format!("SELECT version FROM {} ORDER BY version", kind.steps_table());
         let steps =
@@ -216,7 +216,7 @@ impl DatabaseFile {
         Ok(steps.into_iter().find(|step| !kind.knows(step)))
     }
 
-    /// Returns true if this program has steps of its schema that it lacks.
+    /// Returns true if migrations of this program have not been applied to the file.
     pub async fn lacks_steps(&mut self, kind: FileKind) -> Result<bool, FileError> {
         let text = format!("SELECT count(*) FROM {}", kind.steps_table());
         let steps: Result<i64, _> =
@@ -225,17 +225,17 @@ impl DatabaseFile {
         Ok(usize::try_from(steps).is_ok_and(|steps| steps < kind.steps()))
     }
 
-    /// The check value of the secret key; `None` when there is none yet.
+    /// The check value of the secret key; `None` if none is stored yet.
     pub async fn key_check(&mut self) -> Result<Option<String>, FileError> {
         let text = "SELECT value FROM installation WHERE name = 'key_check'";
         let value = sqlx::query_scalar(text).fetch_optional(&mut self.connection).await;
         value.map_err(|problem| self.failed(problem))
     }
 
-    /// The names of its tables, in their order.
+    /// The names of the tables in the file, sorted.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub async fn table_names(&mut self) -> Result<Vec<String>, FileError> {
         let text =
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
@@ -243,10 +243,10 @@ impl DatabaseFile {
         names.map_err(|problem| self.failed(problem))
     }
 
-    /// The number of organisations of the main database; 0 before its first migration.
+    /// The number of organisations in a main database; 0 before its first migration.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub async fn count_organisations(&mut self) -> Result<u64, FileError> {
         if !self.table_names().await?.iter().any(|table| table == "organisation") {
             return Ok(0);
@@ -254,12 +254,12 @@ impl DatabaseFile {
         self.count_rows_of("organisation").await
     }
 
-    /// The number of services of the main database.
+    /// The number of services in a main database.
     pub async fn count_services(&mut self) -> Result<u64, FileError> {
         self.count_rows_of("service").await
     }
 
-    /// The settings of the channels of the main database that send mails, as they are stored; secrets in them are sealed.
+    /// The stored settings of the enabled email channels of a main database. Secrets in them are sealed.
     pub async fn mail_settings(&mut self) -> Result<Vec<String>, FileError> {
         let text =
             "SELECT settings FROM notification_channel WHERE kind = 'email' AND is_enabled ORDER BY id";
@@ -267,7 +267,7 @@ impl DatabaseFile {
         found.map_err(|problem| self.failed(problem))
     }
 
-    /// The rows of each table, by name.
+    /// The number of rows of each table, sorted by name.
     pub async fn count_rows(&mut self) -> Result<Vec<TableRowCount>, FileError> {
         let mut counted = Vec::new();
         for table in self.table_names().await? {
@@ -285,14 +285,14 @@ impl DatabaseFile {
         Ok(u64::try_from(rows).unwrap_or_default())
     }
 
-    /// The segments that its catalogue of the history counts, by number.
+    /// The numbers of the sealed segments in use, from the catalogue of a history database.
     pub async fn segment_numbers(&mut self) -> Result<Vec<i64>, FileError> {
         let text = "SELECT id FROM history_segment WHERE retired_at IS NULL AND sealed_batch > 0 ORDER BY id";
         let numbers = sqlx::query_scalar(text).fetch_all(&mut self.connection).await;
         numbers.map_err(|problem| self.failed(problem))
     }
 
-    /// The last keys that its tables have assigned.
+    /// The last keys that the tables have assigned, sorted by table name.
     pub async fn last_keys(&mut self) -> Result<Vec<LastKey>, FileError> {
         let text = "SELECT name, seq FROM sqlite_sequence ORDER BY name";
         let keys = sqlx::query_as::<_, (String, i64)>(text).fetch_all(&mut self.connection).await;
@@ -300,7 +300,7 @@ impl DatabaseFile {
         Ok(keys.into_iter().map(|(table, key)| LastKey { table, key }).collect())
     }
 
-    /// Raises the last keys of its tables, so that later keys are above these.
+    /// Raises the last keys of the tables to at least these, so that later rows get larger keys. Never lowers a key.
     pub async fn raise_last_keys(&mut self, keys: &[LastKey]) -> Result<(), FileError> {
         for LastKey { table, key } in keys {
             for text in [
@@ -339,7 +339,7 @@ mod tests {
         connection.close().await.unwrap();
     }
 
-    /// A row that was added after the copy has a key that the copy does not assign again.
+    /// A row that is added after the copy has a key that the copy must not assign again.
     #[tokio::test]
     async fn row_keys_are_not_reused_after_a_copy() {
         let folder = tempfile::tempdir().unwrap();
@@ -361,7 +361,7 @@ mod tests {
         copied.raise_last_keys(&keys).await.unwrap();
         let key = |table: &str, key| LastKey { table: table.to_owned(), key };
         assert_eq!(copied.last_keys().await.unwrap(), [key("kept", 9), key("unused", 3)]);
-        // Lower ones change nothing.
+        // A lower key changes nothing.
         copied.raise_last_keys(&[key("kept", 1)]).await.unwrap();
         assert_eq!(copied.last_keys().await.unwrap()[0], key("kept", 9));
         let rows = copied.count_rows().await.unwrap();

@@ -1,5 +1,5 @@
-//! Detects that the file of an embedded database has been removed or replaced while it is open: what is written then
-//! would go to a file that has no name any more, and be lost.
+//! Detects that the file of a SQLite database has been removed or replaced while it is open. Later writes would go to a
+//! file that no longer has a name, and would be lost.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sea_orm::{DbErr, RuntimeErr};
 
-/// The file that was opened: its path, and the device and inode that the path led to.
+/// The file that was opened: its path, and its device and inode numbers at that time.
 #[derive(Debug)]
 pub(super) struct FileIdentity {
     path: PathBuf,
@@ -15,7 +15,7 @@ pub(super) struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// The file that this path leads to now; `None` if there is none.
+    /// The file that this path leads to now; `None` if it does not exist.
     pub(super) fn of(path: &Path) -> Option<Self> {
         Some(Self { path: path.to_owned(), number: number(path)? })
     }

@@ -1,6 +1,6 @@
-//! What keeps a file of SQLite from being used, in words for the operator: the one place that knows them.
+//! Reasons why a SQLite file cannot be used, with texts and advice for the operator.
 //!
-//! SQLite's own text says neither which file is meant nor what to do. Errors of PostgreSQL are no file's.
+//! SQLite's own messages say neither which file is meant nor what to do. Errors of PostgreSQL concern no file.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -10,24 +10,25 @@ use sea_orm::{DbErr, RuntimeErr, sqlx};
 /// The reason why a file of SQLite cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileTrouble {
-    /// There is no space for a write.
+    /// There is no space for writes.
     DiskFull,
-    /// What is in it contradicts itself.
+    /// The contents of the file are inconsistent.
     Damaged,
-    /// Something else is in it.
+    /// The file is not a SQLite database.
     NoDatabase,
-    /// Another program holds it.
+    /// Another program holds a lock on the file.
     Locked,
-    /// It can be read only.
+    /// The file can only be read.
     ReadOnly,
-    /// It cannot be opened, or not by this user.
+    /// The file cannot be opened, or not by this user.
     Closed,
-    /// The disk does not read or write.
+    /// The disk fails to read or write.
     DiskFails,
 }
 
 impl FileTrouble {
-    /// The trouble of an error; `None` when it is about no file. A file that is not had in time is held by somebody.
+    /// The trouble that an error reports; `None` if the error is about no file. A connection that is not obtained in time
+    /// counts as locked.
     #[must_use]
     pub fn of(error: &DbErr) -> Option<Self> {
         match (database_code(error), error) {
@@ -37,7 +38,7 @@ impl FileTrouble {
         }
     }
 
-    /// The same of an error of the driver.
+    /// The trouble that an error of the driver reports.
     pub(in crate::store) fn of_driver(error: &sqlx::Error) -> Option<Self> {
         match error.as_database_error().and_then(|refusal| refusal.code()) {
             Some(code) => Self::of_code(&code),
@@ -45,7 +46,8 @@ impl FileTrouble {
         }
     }
 
-    /// <https://sqlite.org/rescode.html>: the lowest byte is the primary code. Codes of PostgreSQL have five characters.
+    /// Classifies a result code of SQLite, <https://sqlite.org/rescode.html>: its lowest byte is the primary code. Codes of
+    /// PostgreSQL, which have five characters, give `None`.
     fn of_code(code: &str) -> Option<Self> {
         const SHARED_MEMORY_CANNOT_GROW: u32 = 10 | 19 << 8;
         if code.len() >= 5 {
@@ -64,7 +66,7 @@ impl FileTrouble {
         }
     }
 
-    /// Commits that are shared hand on the text alone.
+    /// Classifies an error by its text: transactions that share a commit receive only the text of its error.
     fn of_text(error: &impl Display) -> Option<Self> {
         const TEXTS: [(&str, FileTrouble); 8] = [
             ("database or disk is full", FileTrouble::DiskFull),
@@ -80,7 +82,7 @@ impl FileTrouble {
         TEXTS.iter().find(|(known, _)| text.contains(known)).map(|(_, trouble)| *trouble)
     }
 
-    /// What is wrong with this file.
+    /// Returns a phrase about what is wrong with this file.
     #[must_use]
     pub fn summary(self, file: &dyn Display) -> String {
         match self {
@@ -94,7 +96,7 @@ impl FileTrouble {
         }
     }
 
-    /// Advice for the operator.
+    /// Returns advice on what to do.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {
@@ -110,14 +112,14 @@ impl FileTrouble {
         }
     }
 
-    /// Both in one line for the operator.
+    /// Returns the summary and the advice in one line.
     #[must_use]
     pub fn describe(self, file: &dyn Display) -> String {
         format!("{}: {}", self.summary(file), self.advice())
     }
 }
 
-/// The code that the database gave its error.
+/// The error code that the database reported; `None` if it reported none.
 pub(in crate::store) fn database_code(error: &DbErr) -> Option<Cow<'_, str>> {
     let (DbErr::Conn(RuntimeErr::SqlxError(error))
     | DbErr::Exec(RuntimeErr::SqlxError(error))

@@ -1,4 +1,5 @@
-//! Ping addresses of heartbeat services and their last pings. The secret itself is stored sealed, and found by its hash.
+//! Ping addresses of heartbeat services and their last pings. The secret in an address is stored sealed; a ping is matched
+//! by the secret's hash.
 
 use std::collections::HashMap;
 
@@ -14,9 +15,9 @@ use crate::model::heartbeat::{HeartbeatPing, StoredPings};
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::store::error::MainError;
 
-/// Keys bound at a time.
+/// Maximum number of keys bound in one statement.
 const CHUNK: usize = 1_000;
-/// A stored ping that is further ahead than this was stored before the clock was set back.
+/// Limit in milliseconds: a stored ping this far or further ahead was stored before the clock was set back.
 const AHEAD_MS: i64 = 1_000;
 
 /// SHA-256 of the secret in an address.
@@ -25,29 +26,29 @@ pub type PingSecretHash = [u8; 32];
 /// The secret of a ping address in the two forms that are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedPingSecret {
-    /// Finds the service that a ping is for.
+    /// Hash of the secret, by which a ping finds its service.
     pub hash: PingSecretHash,
-    /// Sealed secret, from which the address is shown again.
+    /// Sealed secret, from which the address can be shown again.
     pub sealed: String,
 }
 
-/// The ping address of a service, without the address.
+/// Stored ping data of a heartbeat service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredHeartbeat {
-    /// Secret of the address, sealed.
+    /// Secret of the ping address, sealed.
     pub secret: String,
-    /// The pings of the service, as stored.
+    /// The last ping, and the time from which deadlines count.
     pub heartbeat: StoredPings,
 }
 
-/// The service that a ping is for.
+/// The service that a ping belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingedService {
     /// Database key of the service.
     pub service: ServiceKey,
     /// Public id of the service.
     pub id: Id,
-    /// True if pings are ignored.
+    /// True if the service is paused: its pings are ignored.
     pub is_paused: bool,
 }
 
@@ -69,7 +70,7 @@ pub async fn insert(
     Ok(())
 }
 
-/// Replaces the address; the old one stops working.
+/// Replaces the ping address of a service; the old one stops working.
 pub async fn rotate(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -84,7 +85,7 @@ pub async fn rotate(
     Ok(())
 }
 
-/// Makes deadlines count from `at` from now on.
+/// Sets the time from which the deadlines of a service count.
 pub async fn count_from(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -98,7 +99,7 @@ pub async fn count_from(
     Ok(())
 }
 
-/// The heartbeats of those of these services that have one.
+/// The stored ping data of these services; a service that is not a heartbeat is not in the result.
 pub async fn of_services(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -112,7 +113,7 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The service whose address has this hash, of any organisation: the secret alone grants access.
+/// The service whose address has this hash, in any organisation: the secret alone grants access.
 pub async fn find_by_hash(
     connection: &dyn StoreConnection,
     hash: &PingSecretHash,
@@ -130,8 +131,8 @@ pub async fn find_by_hash(
     Ok(Some(PingedService { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
 }
 
-/// Records a ping to the address with this hash, and returns it as stored: no two pings have the same time. `None`
-/// when the address was deleted meanwhile.
+/// Stores a ping to the address with this hash and returns it as stored: its time may be moved to just after the former
+/// ping, so that no two pings have the same time. `None` if no address has this hash any longer.
 pub async fn ping(
     connection: &dyn StoreConnection,
     hash: &PingSecretHash,
@@ -153,7 +154,7 @@ pub async fn ping(
     Ok(Some(stored))
 }
 
-/// The newest pings of services that have pinged since then.
+/// The newest ping of each service that has pinged at or after `since`.
 pub async fn pinged_since(
     connection: &dyn StoreConnection,
     since: Timestamp,

@@ -1,8 +1,8 @@
-//! Finds services and status pages of one organisation by the ids in bodies and filters, all in one query.
+//! Finds services and status pages of one organisation by the ids in request bodies and filters, in one query each.
 //!
-//! For a filter the key is enough (`…_by_id`). Code that is going to link a resource also gets its name, and the row
-//! is kept from being deleted until the transaction ends (`…_to_link`), in the order of the keys: two transactions
-//! that link the same resources cannot wait for each other. Unknown and foreign ids are simply missing.
+//! Functions named `…_by_id` return keys, for filters. Functions named `…_to_link` also return names, and lock the rows
+//! against deletion until the transaction ends, in the order of their keys, so that two transactions that link the same
+//! resources do not deadlock. Unknown and foreign ids are missing in the results.
 
 use std::collections::HashMap;
 
@@ -18,18 +18,18 @@ use crate::store::error::MainError;
 use crate::store::named_services;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
-/// A status page that something can be linked with.
+/// A status page to be linked with another resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedPage {
     /// Database key.
     pub key: i64,
-    /// The id that clients see.
+    /// Public id, used by the API.
     pub id: Id,
     /// Name of the page, by language.
     pub name: TranslatedText,
 }
 
-/// The keys of those of these ids that are visible services.
+/// The database keys of the visible services with these ids.
 pub async fn services_by_id(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -50,7 +50,7 @@ pub async fn services_by_id(
     rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
 }
 
-/// Those of these ids that are visible services; their rows are locked until the transaction ends.
+/// The visible services with these ids; their rows are locked until the transaction ends.
 pub async fn services_to_link(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -68,7 +68,7 @@ pub async fn services_to_link(
     Ok(services.into_iter().map(|service| (service.id, service)).collect())
 }
 
-/// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
+/// The visible status pages with these ids; their rows are locked until the transaction ends.
 pub async fn statuspages_to_link(
     connection: &dyn StoreConnection,
     visibility: Visibility,

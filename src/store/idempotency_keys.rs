@@ -1,7 +1,8 @@
-//! Keys under which POST requests may be sent again (contract 1.10): claimed, settled with an answer, or freed.
+//! Idempotency keys, under which a POST request may be sent again (contract 1.10). A key is claimed by a run of the
+//! request, then settled with its answer, or freed.
 //!
-//! A running key is a lease: only the run that claimed it can settle, renew or free it, and when its process dies the
-//! lease lapses. Times are given by the caller.
+//! A running key is a lease: only the run that claimed the key can settle, renew or free it. If its process dies, the
+//! lease expires. The caller passes all times.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
@@ -15,43 +16,43 @@ use crate::clock::{DAY_MS, STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::store::error::MainError;
 
-/// The time for which a key is remembered from its first request on, in milliseconds.
+/// Time for which an answer is kept, counted from the first request with the key, in milliseconds.
 const REMEMBERED_MS: i64 = DAY_MS;
-/// Bodies cut in one statement.
+/// Maximum number of bodies that one statement deletes.
 const CUT_AT_ONCE: u64 = 200;
 
-/// SHA-256 of a request.
+/// SHA-256 of a request, to detect that a key is used for a different request.
 pub type Fingerprint = [u8; 32];
 
 /// One run of a request under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotentRun {
-    /// The token that sent the key; keys of different tokens are independent.
+    /// Database key of the token that sent the key; equal keys of different tokens are independent.
     pub token: i64,
-    /// Key that the client sent.
+    /// The idempotency key that the client sent.
     pub key: String,
-    /// Random id of this run.
+    /// Random id of this run, which proves its ownership of the key.
     pub claim: Id,
 }
 
 /// The answer of a finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// The request that it answers.
+    /// Fingerprint of the answered request.
     pub fingerprint: Fingerprint,
-    /// The answer, as far as it is stored.
+    /// The stored parts of the answer.
     pub answer: CachedAnswer,
 }
 
-/// The stored parts of an answer.
+/// The stored parts of an answer, from which it can be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CachedAnswer {
     /// Status and headers of the answer.
     pub head: AnswerHead,
-    /// Sealed body; `None` when it was too long or has been cut.
+    /// Sealed body; `None` if it was too long, or was deleted to save space.
     pub body: Option<String>,
-    /// Path of the resource from which it can be rendered again, `""` when the request may run again; `None` when
-    /// neither is possible.
+    /// Path of the resource from which the body can be rendered again; `""` if the request may run again instead; `None`
+    /// if neither is possible.
     pub resource: Option<String>,
 }
 
@@ -60,35 +61,35 @@ pub struct CachedAnswer {
 pub struct AnswerHead {
     /// Status code of the answer.
     pub status: u16,
-    /// The header `Location`.
+    /// Value of the header `Location`, if there is one.
     pub location: Option<String>,
-    /// `Content-Language`: a repeated answer has the language of the first.
+    /// Value of the header `Content-Language`: a repeated answer has the language of the first one.
     pub language: Option<String>,
 }
 
-/// The outcome of a claim.
+/// The outcome of claiming a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {
-    /// The key is this run's.
+    /// The key is claimed for this run.
     Mine,
-    /// Another run holds the key.
+    /// Another run holds the key, or the key was freed just now.
     Running,
-    /// A run under the key has ended with this answer.
+    /// A run under the key has finished with this answer.
     Answered(StoredAnswer),
 }
 
-/// A run that claims its key.
+/// A run that is about to claim its key.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
-    /// Token, key and claim of the run.
+    /// Token, key and id of the run.
     pub run: &'a IdempotentRun,
     /// Fingerprint of the request.
     pub fingerprint: &'a Fingerprint,
-    /// The node that runs it.
+    /// Id of the node on which the run takes place.
     pub node: Id,
-    /// The present time. While it is doubted no answer is deleted.
+    /// The current time. While it is not trusted, no answer expires.
     pub now: JudgedTime,
-    /// The interval after which the key is free again unless the lease is prolonged, in milliseconds.
+    /// Duration of the lease in milliseconds: the key is free again after it, unless the lease is renewed.
     pub lease_ms: i64,
 }
 
@@ -120,7 +121,7 @@ pub async fn claim(connection: &dyn StoreConnection, new: NewRun<'_>) -> Result<
     }
     let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(&connection).await?;
     match known {
-        // The key was freed between the two statements: the next request will get it.
+        // The key was freed between the two statements: the next request with this key can claim it.
         None => Ok(ClaimOutcome::Running),
         Some(known) if is_over(&known, now, lease_ms) => {
             Entity::update(row).exec(&connection).await?;
@@ -130,11 +131,11 @@ pub async fn claim(connection: &dyn StoreConnection, new: NewRun<'_>) -> Result<
     }
 }
 
-/// Returns true if a new run may take the key: a lease that has lapsed, or an answer that is no longer remembered.
+/// Returns true if a new run may take the key: its lease has expired, or its answer is no longer kept.
 const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     let now_ms = now.at.ms();
     match row.status {
-        // A lease that ends later than possible was written before the clock was set back.
+        // A lease that ends later than a new one could was written before the clock was set back.
         None => row.leased_until <= now_ms || row.leased_until > now_ms + lease_ms + STEP_MS,
         Some(_) => now.is_trusted && row.accepted_at + REMEMBERED_MS <= now_ms,
     }
@@ -161,7 +162,7 @@ fn state_of(row: &Model) -> Result<ClaimOutcome, MainError> {
     }))
 }
 
-/// Stores the answer of a run. `false` when the run has lost the key: then nothing may be committed with it.
+/// Stores the answer of a run. Returns false if the run has lost the key; the transaction must then not be committed.
 pub async fn settle(
     connection: &dyn StoreConnection,
     run: &IdempotentRun,
@@ -181,7 +182,7 @@ pub async fn settle(
     Ok(settled.rows_affected == 1)
 }
 
-/// Returns the bytes of all bodies that are kept for a token.
+/// Returns the total size of the bodies that are stored for a token, in bytes.
 pub async fn cached_bytes(connection: &dyn StoreConnection, token: i64) -> Result<i64, MainError> {
     let bytes = Expr::col(Column::BodyBytes).sum().cast_as(Alias::new("bigint"));
     let sum = Entity::find().select_only().column_as(bytes, "bytes").filter(Column::TokenId.eq(token));
@@ -189,8 +190,8 @@ pub async fn cached_bytes(connection: &dyn StoreConnection, token: i64) -> Resul
     Ok(sum.flatten().unwrap_or_default())
 }
 
-/// Deletes the oldest bodies of a token that can be rendered again, until their size is reduced by this many bytes or
-/// none is left; returns how many they were.
+/// Deletes the oldest bodies of a token that can be rendered again, until `bytes` bytes are freed or no such body is left.
+/// Returns the number of freed bytes.
 pub async fn cut_oldest(connection: &dyn StoreConnection, token: i64, bytes: i64) -> Result<i64, MainError> {
     let mut cut = 0;
     while cut < bytes {
@@ -227,7 +228,7 @@ pub async fn cut_oldest(connection: &dyn StoreConnection, token: i64, bytes: i64
     Ok(cut)
 }
 
-/// Prolongs the lease of a run.
+/// Extends the lease of a run until `until`. Does nothing if the run has lost the key.
 pub async fn renew(
     connection: &dyn StoreConnection,
     run: &IdempotentRun,
@@ -247,7 +248,7 @@ fn where_claimed_by(update: UpdateMany<Entity>, run: &IdempotentRun) -> UpdateMa
         .filter(Column::Status.is_null())
 }
 
-/// Frees the key of a run that has failed.
+/// Frees the key of a failed run. Does nothing if the run has lost the key.
 pub async fn free(connection: &dyn StoreConnection, run: &IdempotentRun) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::TokenId.eq(run.token))
@@ -259,8 +260,8 @@ pub async fn free(connection: &dyn StoreConnection, run: &IdempotentRun) -> Resu
     Ok(())
 }
 
-/// Frees the keys that ran on this node: only for a process that has just started on it, when all of them are those of a
-/// process that died.
+/// Frees the keys that are running on this node. Only for a process that has just started on the node: all of its running
+/// keys then belong to a process that died.
 pub async fn free_running_on(connection: &dyn StoreConnection, node: Id) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::Status.is_null())
@@ -270,14 +271,14 @@ pub async fn free_running_on(connection: &dyn StoreConnection, node: Id) -> Resu
     Ok(())
 }
 
-/// Frees every running key: only for a process that has the database for itself and has just started, when all runs
-/// are those of a process that died.
+/// Frees all running keys. Only for a process that has just started and is the only one that uses the database: all
+/// running keys then belong to a process that died.
 pub async fn free_all_running(connection: &dyn StoreConnection) -> Result<(), MainError> {
     Entity::delete_many().filter(Column::Status.is_null()).exec(&connection).await?;
     Ok(())
 }
 
-/// Deletes keys that have expired.
+/// Deletes keys that were accepted more than a day ago, unless a run still holds them. `now` must be a trusted time.
 pub async fn forget_old(connection: &dyn StoreConnection, now: Timestamp) -> Result<(), MainError> {
     let lapsed = Condition::any().add(Column::Status.is_not_null()).add(Column::LeasedUntil.lte(now.ms()));
     Entity::delete_many()

@@ -1,6 +1,6 @@
 //! Incident policies. Every finder is scoped by organisation.
 //!
-//! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
+//! To change the order, the caller must hold the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub async fn list(
     with_tags(connection, rows.all(&connection).await?).await
 }
 
-/// The policy of this organisation with this id.
+/// The policy of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -52,7 +52,7 @@ pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Resul
     Ok(of_organisation(organisation).count(&connection).await?)
 }
 
-/// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
+/// Stores a new policy at its position; policies from this position on move down. The `key` is assigned by the database.
 pub async fn insert(
     connection: &dyn StoreConnection,
     policy: IncidentPolicy,
@@ -63,7 +63,7 @@ pub async fn insert(
     Ok(IncidentPolicy { key, ..policy })
 }
 
-/// Stores a changed policy, perhaps at another position in the order.
+/// Stores a changed policy, possibly at another position.
 pub async fn update(
     connection: &dyn StoreConnection,
     before: &IncidentPolicy,
@@ -83,7 +83,7 @@ pub async fn delete(connection: &dyn StoreConnection, policy: &IncidentPolicy) -
     move_those_from(connection, policy.organisation, policy.position + 1, -1).await
 }
 
-/// Names of the policies for a tag.
+/// Names of the policies that apply to services with this tag.
 pub(super) async fn names_of_tag(
     connection: &dyn StoreConnection,
     tag: i64,
@@ -92,7 +92,7 @@ pub(super) async fn names_of_tag(
     Ok(names.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
 }
 
-/// The policy that an organisation is created with.
+/// Inserts the policy that every new organisation starts with.
 pub(super) async fn insert_default(
     connection: &dyn StoreConnection,
     organisation: i64,

@@ -1,8 +1,8 @@
-//! Incidents with their timelines, the services that they affect and the pages chosen for them.
+//! Incidents with their timelines, the services that they affect and the pages that show them.
 //!
-//! Writing is in `row_changes`, lists are in `list`, rows that belong to an incident in `links`, the incidents of a
-//! deleted service in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part
-//! in `excerpt`. Every finder is scoped by organisation, except those of `recovery`.
+//! Submodules: `row_changes` writes, `list` reads lists, `links` reads the rows that belong to an incident, `of_service`
+//! handles the deletion of a service, `recovery` the measured recovery of services, `excerpt` reads parts of incidents
+//! with many services. Finders are scoped by organisation, except those by database key and those of `recovery`.
 
 mod affected;
 pub mod automation;
@@ -47,7 +47,7 @@ pub async fn find(
     row.map(rows::from_row).transpose()
 }
 
-/// Like [`find`], with everything that belongs to it, visible or not; others cannot change the incident until the
+/// Like [`find`], with everything that belongs to the incident, visible or not. The incident is locked until the
 /// transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
@@ -64,7 +64,7 @@ pub async fn find_for_update(
     }
 }
 
-/// Like [`find_for_update`], by the key of the row, for code that works for every organisation.
+/// Like [`find_for_update`], by database key and for any organisation, for code that handles all organisations.
 pub async fn of_key_for_update(
     connection: &dyn StoreConnection,
     key: i64,
@@ -78,7 +78,7 @@ pub async fn of_key_for_update(
     }
 }
 
-/// The incident with everything that belongs to it, restricted to what is visible.
+/// The incident with everything that belongs to it, restricted to what the caller may see.
 pub async fn whole(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -1,4 +1,4 @@
-//! Facts of the installation itself: the check value of the secret key.
+//! Facts about the installation itself: the check value of the secret key.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
@@ -12,16 +12,16 @@ const KEY_CHECK: &str = "key_check";
 const PLACE: SecretPlace<'static> =
     SecretPlace { organisation: "", table: "installation", row: KEY_CHECK, field: "value" };
 
-/// The result of comparing a key with the stored check value.
+/// The result of checking a secret key against the stored check value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyCheck {
-    /// Secrets of this installation open with the key (or none has been sealed yet).
+    /// The secrets of this installation were sealed with the key, or nothing has been sealed yet.
     Right,
-    /// They were sealed with another key.
+    /// The secrets of this installation were sealed with another key.
     Wrong,
 }
 
-/// Compares the key with the one of the first start, and remembers it at the first start.
+/// Compares the key with the stored check value. If none is stored yet, stores one for this key.
 pub async fn check_key(
     connection: &dyn StoreConnection,
     sealer: &SecretSealer,
@@ -32,12 +32,12 @@ pub async fn check_key(
     let fact = ActiveModel { name: Set(KEY_CHECK.into()), value: Set(sealer.seal(PLACE, KEY_CHECK)) };
     let only_once = OnConflict::column(Column::Name).do_nothing().to_owned();
     Entity::insert(fact).on_conflict(only_once).exec_without_returning(&connection).await?;
-    // Another node may have started for the first time as well.
+    // Another node may have started for the first time meanwhile and stored its check value.
     let stored = Entity::find_by_id(KEY_CHECK).one(&connection).await?;
     Ok(stored.map_or(KeyCheck::Right, |stored| compare_key(&stored.value, sealer)))
 }
 
-/// Keeps other nodes from starting for the first time until the transaction ends.
+/// Prevents other nodes from performing the first start until the transaction ends.
 pub async fn lock(transaction: &dyn StoreConnection) -> Result<(), MainError> {
     Entity::find_by_id(KEY_CHECK).lock_exclusive().one(&transaction).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The times in which processes listened for pings, each under the id of its data folder.
+//! The time spans in which nodes listened for pings, each stored with the id of the node's data folder.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
@@ -12,15 +12,15 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::store::error::MainError;
 
-/// The start of a time of listening, and the last moment at which it was known to last.
+/// The start of a span, and the last time at which the node was known to listen.
 pub type ListeningSpan = (Timestamp, Timestamp);
 
-/// Maximum number of spans to read: as many as are remembered.
+/// Maximum number of spans that are read: the program remembers no more.
 const READ_MAX: u64 = 64;
-/// Number of newest rows that are kept.
+/// Maximum number of rows; older ones are deleted.
 const SPANS_MAX: i64 = 1_000;
 
-/// Stores a span of this node; returns its key.
+/// Stores a span of this node; returns its database key.
 pub async fn insert(
     connection: &dyn StoreConnection,
     node: Id,
@@ -33,18 +33,18 @@ pub async fn insert(
     Ok(key)
 }
 
-/// Extends a span until `to`; returns whether it still exists.
+/// Extends a span to `to`; returns true if the span still exists.
 pub async fn extend(connection: &dyn StoreConnection, key: i64, to: Timestamp) -> Result<bool, MainError> {
     let update = Entity::update_many().col_expr(Column::ToAt, Expr::value(to.ms()));
     Ok(update.filter(Column::Id.eq(key)).exec(&connection).await?.rows_affected > 0)
 }
 
-/// The newest spans, of any node.
+/// The newest spans of all nodes, newest first.
 pub async fn newest(connection: &dyn StoreConnection) -> Result<Vec<ListeningSpan>, MainError> {
     read(connection, Entity::find()).await
 }
 
-/// The newest spans of one node.
+/// The newest spans of one node, newest first.
 pub async fn newest_of(connection: &dyn StoreConnection, node: Id) -> Result<Vec<ListeningSpan>, MainError> {
     read(connection, Entity::find().filter(Column::Node.eq(node.to_string()))).await
 }

@@ -1,7 +1,7 @@
-//! Maintenances (contract 4.11). Every finder is scoped by organisation, except those of the clock (`due`).
+//! Maintenances (contract 4.11). Every finder is scoped by organisation, except those for the periodic tasks (`due`).
 //!
-//! Writing is in `row_changes`, the filter of lists in `filter`, covered services and pages in `links`, entries in
-//! `timeline`, the windows of covered services in `effect`, the maintenances of a deleted service in `of_service`.
+//! Submodules: `row_changes` writes, `filter` has the filter of lists, `links` the covered services and pages, `timeline`
+//! the entries, `effect` the windows of covered services, `of_service` handles the deletion of a service.
 
 pub mod due;
 pub mod effect;
@@ -46,7 +46,7 @@ pub async fn find(
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Like [`find`], and keeps others from changing the maintenance until the transaction ends.
+/// Like [`find`], and locks the maintenance until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -56,8 +56,8 @@ pub async fn find_for_update(
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The visible maintenances that the filter selects, of this page, the latest planned start first, and how many
-/// there are in all.
+/// The visible maintenances that the filter selects, on this page of the list, latest planned start first, and the total
+/// number of selected ones.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -1,12 +1,11 @@
-//! Reads and writes everything that is stored: sea-orm functions, one file a resource, on any connection or
-//! transaction.
+//! Reads and writes all stored data: functions on sea-orm, one module per resource, on any connection or transaction.
 //!
-//! Two databases, so that one can fail without the other: main (organisations, tokens, services) and history
-//! (measurements). SQLite files are the default, PostgreSQL is only another URL. Every finder of the main database is
-//! scoped by organisation. No rule is decided here.
+//! There are two databases, so that one can fail without the other: the main database (organisations, tokens, services and
+//! more) and the history (measurements). Both are SQLite files by default, or on PostgreSQL if their URLs say so. Finders
+//! of the main database are scoped by organisation unless said otherwise. No rules are decided here.
 //!
-//! Functions fail with [`MainError`], [`HistoryError`] or [`StoreError`] when the database does, or when a row
-//! has contents that this version cannot read. Sections `# Errors` say only what is special.
+//! Functions fail with [`MainError`], [`HistoryError`] or [`StoreError`] when the database fails, or when the contents of
+//! a row cannot be read by this version. Sections `# Errors` describe only additional causes.
 
 pub mod access_scopes;
 pub mod announcements;

@@ -1,4 +1,4 @@
-//! Services as other resources show them: key, id and name.
+//! Services as other resources show them: database key, id and name.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,10 +9,10 @@ use watchkeeper_entities::service;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::error::MainError;
 
-/// Keys per statement: a statement takes a limited number of values.
+/// Number of keys per statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Reads the services that a query selects, in its order.
+/// Reads the services that a query selects, in the order of the query.
 pub(super) async fn services(
     connection: &dyn StoreConnection,
     query: Select<service::Entity>,
@@ -30,7 +30,7 @@ pub(super) async fn services(
     rows.into_iter().map(named).collect()
 }
 
-/// Reads the services with these keys, each once, of any organisation; those that do not exist are missing.
+/// Reads the services with these keys, of any organisation. Services that do not exist are not in the result.
 pub async fn by_keys(
     connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = ServiceKey>,

@@ -1,5 +1,5 @@
-//! Notices: events that are not incidents. `lifecycle` starts and ends them, with their messages in the same
-//! transaction; writing is in `row_changes`.
+//! Notices: events that are not incidents. `lifecycle` starts and ends them and writes their messages in the same
+//! transaction, by functions of `row_changes`.
 
 pub mod row_changes;
 
@@ -16,12 +16,12 @@ use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 
-/// Returns true if a notice of this subject lasts.
+/// Returns true if there is an open notice for this subject.
 pub async fn is_open(connection: &dyn StoreConnection, subject: &NoticeSubject) -> Result<bool, MainError> {
     Ok(find_lasting(connection, subject).await?.is_some())
 }
 
-/// The notice of a subject that lasts.
+/// The open notice for a subject; `None` if there is none.
 pub async fn find_lasting(
     connection: &dyn StoreConnection,
     subject: &NoticeSubject,
@@ -37,7 +37,7 @@ fn lasting() -> Select<Entity> {
     Entity::find().filter(Column::EndedAt.is_null())
 }
 
-/// The open notices of an event, of every organisation.
+/// The open notices for an event, of all organisations.
 pub async fn lasting_of(
     connection: &dyn StoreConnection,
     event: NotificationEvent,
@@ -46,7 +46,8 @@ pub async fn lasting_of(
     rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// The notices of this page, newest first, and how many there are in all; open ones only, or all.
+/// The notices on this page of the list, newest first, and their total number. `lasts`: true = only open ones, false =
+/// only ended ones, `None` = all.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -65,13 +66,13 @@ pub async fn list(
     Ok((notices, total))
 }
 
-/// Returns true if there are notices that ended before this time.
+/// Returns true if a notice ended before this time.
 pub async fn has_old(connection: &dyn StoreConnection, ended_before: Timestamp) -> Result<bool, MainError> {
     let old = Entity::find().filter(Column::EndedAt.lt(ended_before.ms()));
     Ok(old.one(&connection).await?.is_some())
 }
 
-/// Deletes notices that ended before this time.
+/// Deletes the notices that ended before this time; returns their number.
 pub async fn forget(connection: &dyn StoreConnection, ended_before: Timestamp) -> Result<u64, MainError> {
     let old = Entity::delete_many().filter(Column::EndedAt.lt(ended_before.ms()));
     Ok(old.exec(&connection).await?.rows_affected)

@@ -1,4 +1,4 @@
-//! Channels of notifications. Every finder is scoped by organisation, except those of the courier.
+//! Notification channels. Finders are scoped by organisation unless they say otherwise.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The channels of this page, oldest first, and how many there are in all.
+/// The channels on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -37,7 +37,7 @@ pub async fn list(
     Ok((read_all(rows.all(&connection).await?)?, total))
 }
 
-/// The channel of this organisation with this id.
+/// The channel of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -47,7 +47,7 @@ pub async fn find(
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 
-/// The channels of an organisation that are switched on.
+/// The enabled channels of an organisation, oldest first.
 pub async fn enabled(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -56,7 +56,7 @@ pub async fn enabled(
     read_all(wanted.order_by_asc(Column::Id).all(&connection).await?)
 }
 
-/// The organisations with a channel that is switched on and has chosen an event.
+/// Keys of the organisations with an enabled channel that is subscribed to this event.
 pub async fn wanting(
     connection: &dyn StoreConnection,
     event: NotificationEvent,
@@ -71,7 +71,7 @@ pub async fn wanting(
     Ok(wanted.into_tuple().all(&connection).await?)
 }
 
-/// The channels with these keys, of any organisation: for the courier.
+/// The channels with these keys, of any organisation. For the courier.
 pub async fn with_keys(
     connection: &dyn StoreConnection,
     keys: &[i64],
@@ -79,7 +79,8 @@ pub async fn with_keys(
     read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(&connection).await?)
 }
 
-/// The enabled channels of a kind, of any organisation: up to `limit` of those whose keys come after `after`, by key.
+/// The enabled channels of a kind, of any organisation: at most `limit`, in the order of their keys, above the key
+/// `after`.
 pub async fn enabled_of_kind(
     connection: &dyn StoreConnection,
     kind: ChannelKind,
@@ -95,7 +96,7 @@ pub async fn enabled_of_kind(
     read_all(wanted.all(&connection).await?)
 }
 
-/// The keys of the channels of an organisation.
+/// The database keys of the channels of an organisation, by id.
 pub async fn keys(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -130,13 +131,13 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes a channel. Its messages and their attempts go with it, by foreign keys.
+/// Deletes a channel. Foreign keys delete its messages and their attempts as well.
 pub async fn delete(connection: &dyn StoreConnection, channel: i64) -> Result<(), MainError> {
     Entity::delete_by_id(channel).exec(&connection).await?;
     Ok(())
 }
 
-/// Names of the channels that name a tag.
+/// Names of the channels that select services by this tag.
 pub(super) async fn names_of_tag(
     connection: &dyn StoreConnection,
     tag: i64,
@@ -155,12 +156,12 @@ pub(super) async fn names_of_tag(
     Ok(named.map(|channel| channel.name).collect())
 }
 
-/// The routing of a channel, as it is stored.
+/// Stored form of `ChannelRouting`.
 #[derive(Serialize, Deserialize)]
 struct StoredRouting {
     events: Vec<String>,
-    /// Events that earlier versions do not know. They do not read this member, so that they can read the channel
-    /// while the nodes of a cluster are upgraded one by one.
+    /// Events that earlier versions do not know. Earlier versions ignore this member, so they can still read the channel
+    /// while the nodes of a cluster are upgraded one after the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     added_events: Vec<String>,
     min_severity: String,
@@ -171,7 +172,7 @@ struct StoredRouting {
     digest_above: Option<u32>,
 }
 
-/// The events that are stored apart from the others.
+/// The events that are stored in `added_events`.
 const ADDED_EVENTS: [NotificationEvent; 3] = [
     NotificationEvent::IncidentServiceJoined,
     NotificationEvent::IncidentWorsened,
@@ -231,8 +232,8 @@ fn to_row(channel: &NotificationChannel) -> Result<ActiveModel, MainError> {
     })
 }
 
-/// The channels with these keys, of any organisation; one that cannot be read is left out, so that it does not block
-/// others.
+/// The channels with these keys, of any organisation. A channel that cannot be read is logged and left out, so that it
+/// does not block others.
 pub async fn readable_with_keys(
     connection: &dyn StoreConnection,
     keys: &[i64],

@@ -1,16 +1,17 @@
-//! The outbox: messages for channels, written in the transaction of the fact, with every attempt to deliver them.
+//! The outbox: messages for channels, written in the transaction of the fact that they report, and the attempts to
+//! deliver them.
 //!
-//! - `outbox`: messages are written, found and deleted
-//! - `courier`: results of attempts; handlers of clients must not use it
-//! - `due`: due messages, channel by channel
-//! - `order`: the order of messages
-//! - `holds`: messages held for the end of quiet hours, or for a digest
-//! - `digests`: messages of a digest
-//! - `list`: the view of clients
+//! - `outbox`: writes, finds and deletes messages
+//! - `courier`: stores results of attempts; handlers of client requests must not use it
+//! - `due`: reads due messages, channel by channel
+//! - `order`: keeps the order of messages
+//! - `holds`: holds messages until the end of quiet hours, or for a digest
+//! - `digests`: replaces messages by a digest
+//! - `list`: lists messages for clients
 //!
-//! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has
-//! ended. So they arrive in their order, and those behind cost nothing meanwhile. Mails to contacts have a line of
-//! their own each (`lines`).
+//! Of the waiting messages of one channel about one subject, only the first can be due. The next one becomes due when the
+//! first has ended. Messages thus arrive in order, and waiting ones cost nothing. Of emails, only those to the same
+//! mailbox are kept in order (`lines`).
 
 pub mod courier;
 pub mod digests;
@@ -75,7 +76,7 @@ fn from_row(row: &Model) -> Result<Delivery, MainError> {
     })
 }
 
-/// The reason for holding a message; `None` when it cannot be read.
+/// The reason for holding a message: `Some(None)` if it is not held, `None` if the row cannot be read.
 fn hold_of(row: &Model) -> Option<Option<DeliveryHold>> {
     let Some(until) = row.held_until else { return Some(None) };
     let by = row.held_by.as_deref()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Errors of opening a database, in words for the operator, with the way to bring it up to date.
+//! Errors of opening a database, with messages for the operator, and the migration of a database.
 
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
@@ -8,11 +8,11 @@ use crate::store::error::{is_away, is_out_of_time};
 use crate::store::file_trouble::FileTrouble;
 use crate::store::upgrade_copy;
 
-/// An error while opening a database or bringing it up to date. The text of the driver is part of this text, and not
+/// An error while opening or migrating a database. The message of the driver is part of this error's text, so it is not
 /// repeated as its source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The server cannot be reached or refuses the connection.
+    /// The database cannot be reached or refuses the connection.
     #[error("cannot open the database {url}: {}", without_urls(&problem.to_string()))]
     Connect {
         /// Address without credentials.
@@ -23,10 +23,10 @@ pub enum OpenError {
     /// The linked SQLite has a known corruption bug.
     #[error("SQLite {0} can corrupt its files; at least 3.51.3 is needed")]
     OldSqlite(String),
-    /// An installation was being moved there, and that was cut off.
+    /// An installation was being moved to this database, and the move was interrupted.
     #[error("the promotion to {0} is not complete; run 'watchkeeper promote' again")]
     Unfinished(String),
-    /// The copy before a migration cannot be made.
+    /// The copy of the database before a migration cannot be made.
     #[error("{0}")]
     Copy(String),
     /// A migration failed.
@@ -37,7 +37,7 @@ pub enum OpenError {
         /// The error of the driver.
         problem: DbErr,
     },
-    /// A later version has migrated it.
+    /// A later version of the program has migrated the database.
     #[error(
         "the database {url} is of a newer Watchkeeper ({step}): start that version again, or restore a backup from before the upgrade"
     )]
@@ -47,7 +47,7 @@ pub enum OpenError {
         /// The first migration that this version does not know.
         step: String,
     },
-    /// Its file is a database of another program.
+    /// The file belongs to another program.
     #[error(
         "{} is a database of another program (it has the table {table}): name the right file, or move this one away",
         shown_file(url)
@@ -55,21 +55,21 @@ pub enum OpenError {
     Foreign {
         /// Address of the file.
         url: String,
-        /// Name of a table in it.
+        /// Name of a table in the file.
         table: String,
     },
-    /// Its file cannot be used.
+    /// The file of the database cannot be used.
     #[error("{}", trouble.describe(&shown_file(url)))]
     File {
         /// Address of the file.
         url: String,
-        /// What is wrong with it.
+        /// The reason why the file cannot be used.
         trouble: FileTrouble,
     },
 }
 
 impl OpenError {
-    /// An error of opening the database at `url`, which has no credentials.
+    /// The error for a problem with opening the database at `url`, which must not contain credentials.
     pub(in crate::store) fn connect(url: &str, problem: DbErr) -> Self {
         let url = url.to_owned();
         match FileTrouble::of(&problem).filter(|_| is_file(&url)) {
@@ -78,7 +78,8 @@ impl OpenError {
         }
     }
 
-    /// Returns true if the server cannot be reached. That may change, a refusal will not.
+    /// Returns true if a later attempt may succeed: the database is unreachable, too slow or locked. A refusal is
+    /// permanent.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
@@ -99,12 +100,12 @@ fn is_file(url: &str) -> bool {
     url.starts_with("sqlite:")
 }
 
-/// The file of an address, as an operator names it.
+/// The path of the file in a SQLite URL, as it is shown to an operator.
 fn shown_file(url: &str) -> String {
     upgrade_copy::file_of(url).map_or_else(|| url.to_owned(), |file| file.display().to_string())
 }
 
-/// Brings the database at `url`, which holds no credentials, up to date.
+/// Migrates the schema of the database at `url`, which must not contain credentials, to the current version.
 ///
 /// # Errors
 ///
@@ -124,7 +125,7 @@ pub(in crate::store) async fn migrate<M: MigratorTrait>(
     })
 }
 
-/// The first migration applied there that this program does not have.
+/// The first migration of the database that this program does not know.
 async fn unknown_step<M: MigratorTrait>(connection: &DatabaseConnection) -> Option<String> {
     let known = M::migrations();
     let is_known = |version: &str| known.iter().any(|step| step.name() == version);

@@ -1,4 +1,4 @@
-//! An open transaction of either database, with its driver.
+//! An open transaction of PostgreSQL or SQLite.
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
@@ -8,10 +8,10 @@ use sea_orm::{
 use crate::store::bounded_handle::BoundedHandle;
 use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 
-/// An open transaction of either database system.
+/// An open transaction of PostgreSQL or SQLite.
 #[derive(Debug)]
 pub enum OpenTransaction {
-    /// Of a SQLite file: its own, or a savepoint of the common one.
+    /// A transaction of SQLite, or a savepoint in a transaction that several writers share.
     Sqlite(DatabaseTransaction),
     /// A transaction of PostgreSQL.
     Postgres(BoundedHandle<PostgresTransaction>),
@@ -23,7 +23,7 @@ impl OpenTransaction {
         Ok(Self::Postgres(pool.begin_postgres().await?))
     }
 
-    /// Starts a read-only transaction that sees everything as of one moment.
+    /// Starts a read-only transaction whose statements all see the same snapshot.
     pub(super) async fn begin_snapshot(pool: &BoundedHandle<DatabaseConnection>) -> Result<Self, DbErr> {
         match pool.get_database_backend() {
             DbBackend::Postgres => Ok(Self::Postgres(pool.begin_snapshot().await?)),
@@ -31,11 +31,11 @@ impl OpenTransaction {
         }
     }
 
-    /// Ends a read-only transaction. The connection of PostgreSQL is free a moment later.
+    /// Ends a read-only transaction. On PostgreSQL the connection is returned to the pool shortly afterwards.
     pub async fn end_reading(self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,
-            // The pool rolls it back, without anybody waiting.
+            // The pool rolls the transaction back in the background.
             Self::Postgres(transaction) => {
                 drop(transaction);
                 Ok(())
@@ -57,8 +57,7 @@ impl OpenTransaction {
         }
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were. Fails on SQLite, which has no
-    /// `COPY`.
+    /// Sends rows to a `COPY … FROM STDIN` in parts; returns the number of rows. Fails on SQLite, which has no `COPY`.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         match self {
             Self::Sqlite(_) => Err(DbErr::Custom("SQLite has no COPY".into())),

@@ -1,4 +1,4 @@
-//! Organisations.
+//! Organisations: reading, writing and locking them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -59,12 +59,12 @@ pub async fn list(connection: &dyn StoreConnection) -> Result<Vec<Organisation>,
     rows.into_iter().map(from_row).collect()
 }
 
-/// The oldest organisation: that of the operator.
+/// The oldest organisation, which belongs to the operator; `None` if there is no organisation.
 pub async fn first(connection: &dyn StoreConnection) -> Result<Option<Organisation>, MainError> {
     Entity::find().order_by_asc(Column::Id).one(&connection).await?.map(from_row).transpose()
 }
 
-/// The organisations with these database keys, in no order.
+/// The organisations with these database keys, in no particular order.
 pub async fn with_keys(
     connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = i64>,
@@ -90,7 +90,7 @@ pub async fn get(connection: &dyn StoreConnection, key: i64) -> Result<Option<Or
     Entity::find_by_id(key).one(&connection).await?.map(from_row).transpose()
 }
 
-/// The ids that clients see of the organisations with these database keys; one that cannot be read is left out.
+/// The ids of the organisations with these database keys. An organisation whose id cannot be read is left out.
 pub async fn ids(
     connection: &dyn StoreConnection,
     keys: &BTreeSet<i64>,
@@ -101,16 +101,16 @@ pub async fn ids(
     Ok(rows.into_iter().filter_map(|(key, id)| Some((key, id.parse().ok()?))).collect())
 }
 
-/// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that they
-/// allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
-/// their transaction may hold a lock that this one waits for.
+/// Locks the row of an organisation until the transaction ends, so that a quota cannot be exceeded between its check and
+/// the write. On SQLite, write transactions exclude each other anyway. Rows that refer to the organisation may still be
+/// written, because their transaction may hold a lock that this one waits for.
 pub async fn lock(connection: &dyn StoreConnection, key: i64) -> Result<(), MainError> {
     Entity::find_by_id(key).lock(LockType::NoKeyUpdate).one(&connection).await?;
     Ok(())
 }
 
-/// Locks several organisations, the same way and always in the same order: a transaction that writes rows of more
-/// than one of them starts with this.
+/// Locks several organisations like `lock`, in the order of their keys. A transaction that writes rows of several
+/// organisations must call this first, to avoid deadlocks.
 pub async fn lock_all(
     connection: &dyn StoreConnection,
     keys: impl IntoIterator<Item = i64>,

@@ -1,5 +1,5 @@
-//! Services in trouble, the input of incidents. The queries cover all organisations at once; handlers of clients must
-//! pass only services of their organisation.
+//! Outages of services, from which incidents are opened and resolved. The queries are not scoped by organisation:
+//! handlers of client requests must pass only services of their organisation.
 
 pub mod incident_end;
 
@@ -24,10 +24,10 @@ use crate::model::service_outline::ServiceOutline;
 use crate::store::error::MainError;
 use crate::store::services::outlines;
 
-/// Maximum number of keys per statement: far below the limit of bound values.
+/// Maximum number of keys per statement, far below the limit of bound values.
 const CHUNK: usize = 1_000;
 
-/// The outages of these services that have one, kept from others until the transaction ends.
+/// The outages of these services, locked until the transaction ends. A service without an outage is not in the result.
 pub async fn of_services_for_update(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -42,7 +42,7 @@ pub async fn of_services_for_update(
     Ok(found)
 }
 
-/// The outages of these services that have one, in no order.
+/// The outages of these services, in no particular order.
 pub async fn of_services(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -57,12 +57,13 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The services of a type that are in trouble of their own, measured and not recovered, of every organisation.
+/// The services of this check type, of all organisations, with a measured outage that has not recovered. Unreachable
+/// services, and services whose outage waits for a requested check, are left out.
 pub async fn services_of(
     connection: &dyn StoreConnection,
     check_type: CheckType,
 ) -> Result<Vec<ServiceOutline>, MainError> {
-    // Evaluated for each outage, of which there are few, instead of all services.
+    // A subquery per outage is cheaper than a join with all services, because there are few outages.
     let of_type = Query::select()
         .expr(Expr::value(1))
         .from(service::Entity)
@@ -84,7 +85,7 @@ pub async fn services_of(
     outlines::by_keys(connection, &in_trouble).await
 }
 
-/// The outages of these partitions that are due by now, the longest waiting first.
+/// The outages of services in these partitions that are due for evaluation at `now`, the longest overdue first.
 pub async fn due(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -96,7 +97,7 @@ pub async fn due(
     rows.await?.iter().map(from_row).collect()
 }
 
-/// The time at which the next outage of these partitions is due.
+/// The time at which the next outage of services in these partitions is due for evaluation; `None` if none is.
 pub async fn next_evaluation(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -106,12 +107,12 @@ pub async fn next_evaluation(
     Ok(at.map(Timestamp::from_ms))
 }
 
-/// Returns the number of outages.
+/// Returns the number of outages of all organisations.
 pub async fn count(connection: &dyn StoreConnection) -> Result<u64, MainError> {
     Ok(Entity::find().count(&connection).await?)
 }
 
-/// Stores outages, new ones and changed ones.
+/// Stores new and changed outages.
 pub async fn save(
     connection: &dyn StoreConnection,
     outages: impl IntoIterator<Item = &Outage>,
@@ -141,7 +142,7 @@ pub async fn save(
     Ok(())
 }
 
-/// Deletes the outages of these services: they are over.
+/// Deletes the outages of these services, because they have ended.
 pub async fn forget(connection: &dyn StoreConnection, services: &[ServiceKey]) -> Result<(), MainError> {
     for chunk in services.chunks(CHUNK) {
         Entity::delete_many()
@@ -152,7 +153,7 @@ pub async fn forget(connection: &dyn StoreConnection, services: &[ServiceKey]) -
     Ok(())
 }
 
-/// Sets the due time of those of these services that are still recovered.
+/// Sets the time of the next evaluation of the outages of these services that are recovered.
 pub async fn postpone_recovered(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -169,7 +170,8 @@ pub async fn postpone_recovered(
     Ok(())
 }
 
-/// Makes the recovered outages of these incidents due at once: the service that they waited for may be deleted.
+/// Makes the recovered outages of these incidents due for evaluation at `now`: the service that they waited for may have
+/// been deleted.
 pub async fn evaluate_recovered(
     connection: &dyn StoreConnection,
     incidents: &[i64],
@@ -186,7 +188,7 @@ pub async fn evaluate_recovered(
     Ok(())
 }
 
-/// Makes the recovered outages of the incidents that affect one of these services due at once.
+/// Makes the recovered outages of all incidents that affect one of these services due for evaluation at `now`.
 pub async fn evaluate_recovered_beside(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -208,7 +210,7 @@ pub async fn evaluate_recovered_beside(
     Ok(())
 }
 
-/// Makes the undecided outages of these services due at once.
+/// Makes the undecided outages of these services due for evaluation at `now`.
 pub async fn evaluate_now(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -225,8 +227,8 @@ pub async fn evaluate_now(
     Ok(())
 }
 
-/// Makes every outage of an organisation due at once that is undecided, or whose incident may be over: its policies
-/// have changed.
+/// Makes the outages of an organisation due for evaluation at `now` that are undecided, or that have recovered and may end
+/// their incident. Called after its policies have changed.
 pub async fn evaluate_organisation(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -241,7 +243,8 @@ pub async fn evaluate_organisation(
     Ok(())
 }
 
-/// Outages of these partitions that wait for members, by service after `after`: undecided, but without a due time.
+/// Outages of services in these partitions that are undecided and have no time of evaluation, because they wait for an
+/// action of members. At most `limit`, in the order of service keys, above the key `after`.
 pub async fn resting(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,

@@ -1,10 +1,10 @@
-//! The part of a list that one answer has.
+//! The window of rows that one page of a list contains.
 
-/// The rows of one page of a list.
+/// The window of rows that one page of a list contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageWindow {
-    /// Number of rows before the page.
+    /// Number of rows that precede the page.
     pub offset: u64,
-    /// Rows of it, at most.
+    /// Maximum number of rows in the page.
     pub limit: u64,
 }

@@ -1,8 +1,8 @@
-//! Pools of connections, and how each kind of database is tuned.
+//! Connection pools, and the settings of each database system.
 //!
-//! SQLite runs in WAL mode with `synchronous=FULL`: committed data survives a power cut. On PostgreSQL no client
-//! waits for ever: the server ends statements that wait too long for a lock or take too long, and transactions that
-//! their client has left open. Work whose statements are long by design has a pool without a limit for statements.
+//! SQLite runs in WAL mode with `synchronous=FULL`: committed data survives a power failure. On PostgreSQL no client waits
+//! forever: the server ends statements that run too long or wait too long for a lock, and transactions that their client
+//! has abandoned. Work whose statements take long by design has a pool without a statement timeout.
 
 use std::time::Duration;
 
@@ -13,34 +13,35 @@ use sea_orm::{ConnectOptions, DatabaseConnection, DbErr};
 
 use crate::config::limits::StoreLimits;
 
-/// Page cache of the writing connection: room for the index pages that one interval of checks touches.
+/// Page cache of the writing connection: it holds the index pages that one interval of checks changes.
 const WRITER_CACHE_KIB: u32 = 16_384;
-/// Page cache of each reading connection; SQLite's own default.
+/// Page cache of each reading connection, the default of SQLite.
 const READER_CACHE_KIB: u32 = 2_000;
-/// Pages in the write-ahead log before they are moved into the file: 64 MiB. Results of one service are on one index
-/// page, so a page that changes several times between two checkpoints is moved once.
+/// Size of the write-ahead log, in pages, at which it is moved into the file: 64 MiB. Results of one service are on the
+/// same index page, and a page that changes several times between two checkpoints is moved only once.
 const CHECKPOINT_PAGES: u32 = 16_384;
-/// Rows that SQLite's thread reads ahead of their consumer: with few, both threads wake each other all the time.
+/// Number of rows that SQLite's thread reads ahead of their consumer. With few, the two threads would wake each other
+/// constantly.
 const ROWS_AHEAD: usize = 1_024;
-/// The time for which an unused connection for long statements is kept.
+/// Time after which an unused connection for long statements is closed.
 const IDLE: Duration = Duration::from_secs(60);
-/// The time that PostgreSQL has for an answer without work, before that counts as silence: that it has ended a
-/// statement, or a transaction.
+/// Time that PostgreSQL has to report the end of a statement or transaction. After it, the server counts as not
+/// answering.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
-/// The server probes a silent client after 10 s, three times within 15 s, and then drops it.
+/// The server probes a silent client after 10 s, three times at intervals of 5 s, and then closes the connection.
 const KEEP_ALIVE: [(&str, &str); 3] =
     [("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3")];
-/// The time for which a connection that was returned counts as alive.
+/// Time for which a connection that was returned to the pool is used again without testing it.
 const TRUSTED: Duration = Duration::from_secs(1);
-/// The time after which a statement that is long by design counts as unanswered.
+/// Time after which a statement that takes long by design counts as unanswered.
 pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// The one connection that writes to a SQLite file.
+/// Opens the single connection that writes to a SQLite file.
 pub(super) async fn sqlite_writer(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     sqlite(url, 1, WRITER_CACHE_KIB, limits).await
 }
 
-/// The connections that read a SQLite file.
+/// Opens the connections that read a SQLite file.
 pub(super) async fn sqlite_readers(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     sqlite(url, limits.sqlite_readers, READER_CACHE_KIB, limits).await
 }
@@ -63,22 +64,22 @@ async fn sqlite(
             .row_buffer_size(ROWS_AHEAD)
             .pragma("cache_size", format!("-{cache_kib}"))
             .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
-            // Statement journals: small, short-lived, and of no use after a crash.
+            // For statement journals, which are small, short-lived, and useless after a crash.
             .pragma("temp_store", "memory")
     });
     sea_orm::Database::connect(options).await
 }
 
-/// Connections to a PostgreSQL server, which may become available later.
+/// Opens a pool for a PostgreSQL server, which need not be available yet.
 pub(super) async fn postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
     let statement = format!("{}s", limits.statement_timeout_seconds);
-    // The check whether a connection is alive takes as long as most statements.
+    // Testing whether a connection is alive takes as long as most statements.
     options.min_connections(1).test_before_acquire_if_idle_for(TRUSTED);
     connect_lazily(options, limits, vec![("statement_timeout", statement)]).await
 }
 
-/// Connections for statements that are long by design; they too do not wait long for a lock.
+/// Opens a pool for statements that take long by design. The limit for waiting for a lock applies to them as well.
 pub(super) async fn unhurried_postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
     options.min_connections(0).idle_timeout(IDLE).test_before_acquire(true);
@@ -93,9 +94,9 @@ async fn connect_lazily(
     settings.push(("lock_timeout", format!("{}s", limits.lock_timeout_seconds)));
     let idle = format!("{}s", limits.forgotten_transaction_seconds);
     settings.push(("idle_in_transaction_session_timeout", idle));
-    // No other limit ends a statement that waits for its client, as a COPY does, behind a network that swallows packets.
+    // No other limit ends a statement that waits for its client, such as a `COPY`, if the network drops packets.
     settings.extend(KEEP_ALIVE.map(|(name, value)| (name, value.to_owned())));
-    // A returned connection warns that it was in no transaction: nearly none is.
+    // Suppresses the warning of `ROLLBACK` outside of a transaction, which nearly every returned connection would cause.
     settings.push(("client_min_messages", "error".into()));
     options.connect_lazy(true);
     options.map_sqlx_postgres_pool_opts(|pool| {
@@ -105,9 +106,9 @@ async fn connect_lazily(
     sea_orm::Database::connect(options).await
 }
 
-/// Ends the transaction that a returned connection may be in: a `BEGIN` that was given up, by its deadline or with
-/// its request, may have happened without the driver's knowledge. An error makes the pool close the connection at
-/// once, so that one behind a dead network takes no slot.
+/// Ends the transaction in which a returned connection may be: if the future of a `BEGIN` was dropped, by a deadline or
+/// with its request, the server may have started a transaction that the driver does not know of. On an error the pool
+/// closes the connection at once, so that a connection behind a dead network does not occupy a slot.
 async fn leave_transaction(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let left = tokio::time::timeout(ANSWER_LIMIT, connection.execute("ROLLBACK")).await;
     left.map_err(|_| sqlx::Error::PoolTimedOut)??;
@@ -122,7 +123,7 @@ fn options(url: &str, connections: u32, limits: &StoreLimits) -> ConnectOptions 
     options
 }
 
-/// The time after which a statement counts as unanswered, where the server should have ended it.
+/// Time after which a statement counts as unanswered, because the server should have ended it before.
 pub(super) const fn silence(limits: &StoreLimits) -> Duration {
     ANSWER_LIMIT.saturating_add(Duration::from_secs(limits.statement_timeout_seconds))
 }

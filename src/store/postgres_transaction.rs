@@ -1,7 +1,7 @@
-//! A transaction of PostgreSQL on a connection of the pool. It also takes in rows by `COPY`, which sea-orm's own
+//! A transaction of PostgreSQL on a connection of the pool. It can also insert rows by `COPY`, which sea-orm's own
 //! transactions cannot do.
 //!
-//! Dropping it undoes it: the pool ends the transaction of a returned connection (see `pool`).
+//! Dropping a transaction rolls it back: the pool ends the transaction of a returned connection (see `pool`).
 
 use std::sync::Arc;
 
@@ -14,20 +14,22 @@ use sea_orm::{
 use sea_query_sqlx::SqlxValues;
 use tokio::sync::Mutex;
 
-/// Bytes for a `COPY`. The server works on one part while the next is made.
+/// The data of a `COPY` in parts. The server works on one part while the next one is made.
 pub(super) type CopyParts<'r> = Box<dyn Iterator<Item = Vec<u8>> + Send + 'r>;
 
 /// An open transaction of PostgreSQL.
 #[derive(Debug)]
 pub struct PostgresTransaction {
-    /// One statement at a time.
+    /// Locked during each statement, because a connection runs one statement at a time.
     connection: Mutex<PoolConnection<Postgres>>,
 }
 
 impl PostgresTransaction {
-    /// Starts one on the next free connection, by this `BEGIN …`: all of its settings take one exchange.
+    /// Starts a transaction on the next free connection with the `BEGIN …` in `text`, whose settings need no extra round
+    /// trip.
     ///
-    /// A connection that was used a moment ago may be dead: then nothing has started, and the next one is tried.
+    /// A connection that was used a moment ago may be dead. In this case nothing has started, and the next connection is
+    /// tried.
     pub(super) async fn begin(pool: &PgPool, text: &'static str) -> Result<Self, DbErr> {
         let mut untried = pool.options().get_max_connections();
         loop {
@@ -51,12 +53,12 @@ impl PostgresTransaction {
         self.execute_unprepared("ROLLBACK").await.map(drop)
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were.
+    /// Sends rows to a `COPY … FROM STDIN` in parts; returns the number of rows.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         let mut connection = self.connection.lock().await;
         let mut copying = CopyGuard { connection: &mut connection, is_over: false };
         let copied = copy(copying.connection, text, parts).await;
-        // The server has reported how it ended: it expects the next statement.
+        // If the server reported success or an error, the copy has ended, and the connection can be used again.
         copying.is_over = matches!(copied, Ok(_) | Err(sqlx::Error::Database(_)));
         drop(copying);
         copied.map_err(not_executed)
@@ -71,8 +73,8 @@ async fn copy(connection: &mut PgConnection, text: &str, parts: CopyParts<'_>) -
     copy.finish().await
 }
 
-/// A connection in the middle of a `COPY`. If that is given up half-way, the connection must not be used any more:
-/// the rest of the server's reply would be taken for the answer to the next statement.
+/// A connection in the middle of a `COPY`. If the copy does not end properly, the connection is closed: otherwise the rest
+/// of the server's reply would be taken for the answer to the next statement.
 struct CopyGuard<'c> {
     connection: &'c mut PoolConnection<Postgres>,
     is_over: bool,
@@ -122,7 +124,7 @@ fn query(statement: &Statement) -> Query<'_, Postgres, SqlxValues> {
     sqlx::query_with(AssertSqlSafe(statement.sql.as_str()), SqlxValues(values))
 }
 
-/// Returns true if the server is not at the other end of the connection, or is ending it.
+/// Returns true if the server is no longer at the other end of the connection, or is about to close it.
 fn is_gone(error: &sqlx::Error) -> bool {
     let is_ended = |code: &str| matches!(code, "57P01" | "57P02" | "57P03");
     matches!(error, sqlx::Error::Io(_))

@@ -1,7 +1,7 @@
-//! Remote locations. A machine becomes one by an enrolment, which is used once.
+//! Remote locations. A machine takes a location over with an enrolment, which can be used once.
 //!
-//! A location is never deleted: its code is part of results, and is not reused for another location. One that is no
-//! longer in use is disabled.
+//! A location is never deleted: its code is part of stored results and must not be reused. A location that is no longer in
+//! use is disabled.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, OnConflict};
@@ -13,50 +13,49 @@ use crate::id::Id;
 use crate::model::location::{Location, LocationCode};
 use crate::store::error::MainError;
 
-/// The permission, for a while, to become a location.
+/// A temporary permission to take a location over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enrolment {
-    /// Its id; the secret that proves it is on the bus.
+    /// Id of the enrolment. Its secret is known only to the bus.
     pub id: Id,
-    /// The time until which it can be used.
+    /// Time until which the enrolment can be used.
     pub expires_at: Timestamp,
 }
 
-/// Public keys of the machine that is a location.
+/// Public keys of the machine that serves a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocationKeys {
-    /// Proves it on the bus.
+    /// Identifies the machine on the bus.
     pub user: String,
-    /// Definitions are sealed to it.
+    /// Definitions for the machine are sealed to this key.
     pub sealing: String,
 }
 
-/// The machine that is a location.
+/// The machine that serves a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnrolledMachine {
     /// Public keys of the machine.
     pub keys: LocationKeys,
-    /// The time at which it became the location.
+    /// Time at which the machine took the location over.
     pub enrolled_at: Timestamp,
 }
 
-/// A location, as it is stored.
+/// A location as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLocation {
-    /// Code, name and place.
+    /// Code, name and place of the location.
     pub location: Location,
-    /// False once it is no longer in use.
+    /// False if the location is no longer in use.
     pub is_enabled: bool,
-    /// An enrolment that is not used yet.
+    /// The enrolment that has not been used yet; `None` if there is none.
     pub enrolment: Option<Enrolment>,
-    /// The machine that is this location; `None` before the first.
+    /// The machine that serves the location; `None` before the first enrolment is used.
     pub machine: Option<EnrolledMachine>,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// Stores a location that waits for its machine. Returns false if the code is taken, including by a disabled
-/// location.
+/// Stores a new location that waits for its machine. Returns false if the code is taken, even by a disabled location.
 pub async fn insert(
     connection: &dyn StoreConnection,
     location: &Location,
@@ -80,8 +79,8 @@ pub async fn insert(
     Ok(Entity::insert(row).on_conflict(once).exec_without_returning(&connection).await? == 1)
 }
 
-/// Prepares the enrolment of another machine as the location. The present one keeps it until then. Returns false for
-/// an unknown code.
+/// Stores an enrolment for another machine and enables the location. The current machine serves the location until the
+/// enrolment is used. Returns false if the code is unknown.
 pub async fn invite(
     connection: &dyn StoreConnection,
     code: &LocationCode,
@@ -97,8 +96,8 @@ pub async fn invite(
     Ok(invited.rows_affected == 1)
 }
 
-/// Makes the machine with these keys the location that the enrolment is for, and uses the enrolment up. `None`: it is
-/// unknown, used by another machine, or has expired. A machine that repeats the request, because the answer was lost,
+/// Uses an enrolment: the machine with these keys takes its location over. Returns `None` if the enrolment is unknown, was
+/// used by another machine, or has expired. A machine that repeats its request, because it did not receive the answer,
 /// gets the same answer.
 pub async fn enrol(
     connection: &dyn StoreConnection,
@@ -129,7 +128,7 @@ pub async fn enrol(
     Ok(Some(from_row(row)?.location))
 }
 
-/// Disables a location; its machine is the location no longer. Returns false for an unknown code.
+/// Disables a location and removes its machine and enrolment. Returns false if the code is unknown.
 pub async fn disable(connection: &dyn StoreConnection, code: &LocationCode) -> Result<bool, MainError> {
     let disabled = Entity::update_many()
         .col_expr(Column::IsEnabled, Expr::value(false))
@@ -144,7 +143,7 @@ pub async fn disable(connection: &dyn StoreConnection, code: &LocationCode) -> R
     Ok(disabled.rows_affected == 1)
 }
 
-/// Returns the location with this code.
+/// The location with this code.
 pub async fn get(
     connection: &dyn StoreConnection,
     code: &LocationCode,
@@ -153,7 +152,7 @@ pub async fn get(
     row.map(from_row).transpose()
 }
 
-/// Returns every location, by code. One that cannot be read is logged and left out, without harm to the others.
+/// All locations, sorted by code. A location that cannot be read is logged and left out.
 pub async fn list(connection: &dyn StoreConnection) -> Result<Vec<StoredLocation>, MainError> {
     let rows = Entity::find().order_by_asc(Column::Code).all(&connection).await?;
     let readable = |row| {

@@ -1,10 +1,10 @@
-//! Quiet hours of a channel or a contact, as JSON of a column.
+//! Quiet hours of a channel or a contact, stored as JSON in one column.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::notification::quiet_hours::QuietHours;
 
-/// Quiet hours as they are stored.
+/// Stored form of quiet hours.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredQuietHours {
     hours: String,
@@ -21,7 +21,7 @@ impl StoredQuietHours {
         }
     }
 
-    /// As they were stored; `None` when they cannot be read.
+    /// Converts the stored form to quiet hours; `None` if a value cannot be read.
     pub(super) fn read(&self) -> Option<QuietHours> {
         Some(QuietHours {
             hours: self.hours.parse().ok()?,

@@ -1,7 +1,8 @@
-//! The rows that an access scope shows: services that carry one of its tags, and the rows that depend on them.
+//! Conditions that restrict queries to the rows that an access scope shows: services with one of its tags, and rows that
+//! depend on these services.
 //!
-//! Each condition is one more `EXISTS` on the statement of the whole organisation; without a scope there is none.
-//! Scopes and tags are read in the statement itself, so a change of either counts from the next request on.
+//! A condition adds an `EXISTS` to the query for the whole organisation; without a scope nothing is added. Scopes and tags
+//! are read by the query itself, so a change of either has effect from the next request on.
 
 use sea_orm::sea_query::{
     Expr, ExprTrait as _, IntoColumnRef, IntoIden, IntoTableRef, Query, SelectStatement, SimpleExpr,
@@ -14,29 +15,29 @@ use watchkeeper_entities::{
 
 use crate::model::visibility::Visibility;
 
-/// The kind of rows that a statement reads.
+/// The kind of rows that a query reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScopedResource {
-    /// Services that carry a tag of the scope.
+    /// Services with a tag of the scope ("visible services" below).
     Services,
-    /// Incidents that affect such a service.
+    /// Incidents that affect a visible service.
     Incidents,
-    /// Maintenances that cover such a service.
+    /// Maintenances that cover a visible service.
     Maintenances,
-    /// Status pages with a component that shows such a service.
+    /// Status pages with a component that shows a visible service.
     Statuspages,
-    /// Components that show such a service.
+    /// Components that show a visible service.
     Components,
-    /// The tags of the scope, and those that such a service carries.
+    /// Tags of the scope, and tags of visible services.
     Tags,
-    /// Such services in the links to their tags.
+    /// Links between visible services and their tags.
     TagLinks,
-    /// SLA targets of such a service, and those of a tag of the scope: it shows all services that carry it.
+    /// SLA targets of a visible service, and those of a tag of the scope, which shows all services with the tag.
     SlaTargets,
 }
 
 impl ScopedResource {
-    /// The condition of the rows that a visibility shows; `None` = every row of its organisation.
+    /// The condition for the rows that a visibility shows; `None` if it shows all rows of its organisation.
     pub(super) fn condition(self, visibility: Visibility) -> Option<SimpleExpr> {
         let scope = visibility.scope()?;
         Some(match self {
@@ -71,7 +72,7 @@ impl ScopedResource {
     }
 }
 
-/// Narrows a query to rows that the visibility shows; a visibility without a scope leaves it as it is.
+/// Restricts a query to the rows that the visibility shows. Without a scope, the query stays unchanged.
 pub(super) fn narrowed<E: EntityTrait>(
     query: Select<E>,
     rows: ScopedResource,
@@ -91,9 +92,9 @@ fn own_tags(scope: i64) -> SelectStatement {
         .to_owned()
 }
 
-/// The condition that the service of this column carries a tag of the scope.
+/// Condition that the service in this column has a tag of the scope.
 fn carries(service: impl IntoColumnRef, scope: i64) -> SimpleExpr {
-    // Names of their own: the statement around may read the same tables.
+    // Aliases, because the surrounding query may read the same tables.
     let wanted = ("wanted", access_scope_tag::Column::TagId);
     let carried = |column: service_tag::Column| ("carried", column);
     let carried_tag = Expr::col(carried(service_tag::Column::TagId)).equals(wanted);
@@ -107,8 +108,8 @@ fn carries(service: impl IntoColumnRef, scope: i64) -> SimpleExpr {
     Expr::exists(carrying)
 }
 
-/// The condition that a row is linked with a service that carries a tag of the scope; of the link its columns for the row
-/// and for the service.
+/// Condition that a row is linked with a service that has a tag of the scope. `to_row` and `to_service` are the columns of
+/// the link table for the row and the service.
 fn reaches<C: IntoIden>(
     row: impl IntoColumnRef,
     link: impl IntoTableRef,

@@ -1,17 +1,17 @@
-//! The services that a notification channel or an escalation policy is about, as JSON of a column.
+//! The services that a notification channel or an escalation policy selects, stored as JSON in one column.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::notification::routing::{ResourceReference, RoutedServices};
 
-/// Tags and services as they are stored.
+/// Stored form of the selected tags and services.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredServices {
     tags: Vec<StoredLink>,
     services: Vec<StoredLink>,
 }
 
-/// A row that another one names.
+/// Stored form of a reference to another row: its database key and its id.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredLink {
     key: i64,
@@ -23,7 +23,7 @@ impl StoredServices {
         Self { tags: StoredLink::all(&chosen.tags), services: StoredLink::all(&chosen.services) }
     }
 
-    /// As it was stored; `None` when it cannot be read.
+    /// Converts the stored form; `None` if it cannot be read.
     pub(super) fn read(self) -> Option<RoutedServices> {
         Some(RoutedServices {
             tags: StoredLink::read(self.tags)?,
@@ -33,12 +33,12 @@ impl StoredServices {
 }
 
 impl StoredLink {
-    /// Links as they are stored.
+    /// The stored form of references.
     pub(super) fn all(links: &[ResourceReference]) -> Vec<Self> {
         links.iter().map(|link| Self { key: link.key, id: link.id.to_string() }).collect()
     }
 
-    /// Links as they were stored; `None` when one cannot be read.
+    /// Converts stored references; `None` if one of them cannot be read.
     pub(super) fn read(links: Vec<Self>) -> Option<Vec<ResourceReference>> {
         links
             .into_iter()

@@ -1,23 +1,23 @@
-//! Facts of a PostgreSQL server that is queried once, independently of everything else.
+//! Facts about a PostgreSQL server, queried once over a separate connection.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DbBackend, DbErr, Statement};
 
-/// The wait for a connection.
+/// Maximum wait for a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 
 /// Version and clock of a PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Version, such as `17.2`.
+    /// Version of the server, such as `17.2`.
     pub version: String,
-    /// Time of the server's clock.
+    /// Time of the server's clock when it was queried.
     pub now: DateTime<Utc>,
 }
 
-/// Queries the server at this URL.
+/// Queries the server at this URL over a new connection.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! A selection of services: by id, by a tag, by a status page that shows them; all given conditions must hold.
+//! A selection of services by id, by tag, or by a status page that shows them. All given conditions must be met.
 //!
-//! An unknown or invisible id, tag or page selects nothing. Present tags and pages count.
+//! An unknown or invisible id, tag or page selects no services. Tags and pages are evaluated as they are now.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
@@ -14,29 +14,29 @@ use crate::store::error::MainError;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{named_services, tags};
 
-/// Keys per statement: a statement takes a limited number of values.
+/// Number of keys per statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Services that a reader has selected.
+/// Conditions that select services; a member that is `None` does not restrict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceSelection {
     /// Only the service with this id.
     pub service: Option<Id>,
-    /// Only services that carry the tag with this name.
+    /// Only services with the tag of this name.
     pub tag: Option<TagName>,
     /// Only services with a component on the status page with this id.
     pub statuspage: Option<Id>,
 }
 
 impl ServiceSelection {
-    /// Returns true if no condition is given: every service is selected.
+    /// Returns true if no condition is given, so that all services are selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Those of these visible services that are selected.
+/// The services among `keys` that are visible and selected.
 pub async fn among(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -55,7 +55,7 @@ pub async fn among(
     Ok(found)
 }
 
-/// The first visible services that are selected.
+/// The first `limit` visible and selected services, in the order of their keys.
 pub async fn first(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -71,7 +71,7 @@ pub async fn first(
     }
 }
 
-/// The statement for the selected services; `None` when there cannot be any.
+/// The query for the selected services; `None` if the tag does not exist or is not visible.
 async fn query(
     connection: &dyn StoreConnection,
     visibility: Visibility,

@@ -1,4 +1,4 @@
-//! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
+//! Services. Finders are scoped by organisation, except [`definitions`] for the engine and those by database key.
 
 pub mod active;
 pub mod definitions;
@@ -23,7 +23,7 @@ use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
-/// Keys per statement: a statement takes a limited number of values.
+/// Number of keys per statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
@@ -34,7 +34,7 @@ fn seen(visibility: Visibility) -> Select<Entity> {
     narrowed(of_organisation(visibility.organisation()), ScopedResource::Services, visibility)
 }
 
-/// The condition that a service carries this tag (key of its row).
+/// Condition that a service has this tag (database key).
 fn carrying(tag: i64) -> Expr {
     let links = service_tag::Entity::find()
         .select_only()
@@ -53,7 +53,7 @@ pub async fn find(
     row.map(from_row).transpose()
 }
 
-/// Like [`find`], and keeps others from changing the service until the transaction ends.
+/// Like [`find`], and locks the service until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -63,7 +63,8 @@ pub async fn find_for_update(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// The services with a tag (key of its row), and of one of these check types; without either all of them.
+/// Restricts services to those with a tag (database key) and of one of these check types. Without either, nothing is
+/// restricted.
 fn of_kind(services: Select<Entity>, tag: Option<i64>, check_types: &[CheckType]) -> Select<Entity> {
     let tagged = match tag {
         Some(tag) => services.filter(carrying(tag)),
@@ -75,14 +76,14 @@ fn of_kind(services: Select<Entity>, tag: Option<i64>, check_types: &[CheckType]
     tagged.filter(Column::CheckType.is_in(check_types.iter().map(|check_type| check_type.as_str())))
 }
 
-/// A window of services, oldest first.
+/// Sorts services from oldest to newest and restricts them to one page of the list.
 fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
     let ordered = services.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     ordered.offset(window.offset).limit(window.limit)
 }
 
-/// The visible services in this window, oldest first, and how many there are in all; with a tag
-/// (key of its row) only those that carry it, with check types only those of one of them.
+/// The visible services on this page of the list, oldest first, and their total number. With a tag (database key), only
+/// services with this tag; with check types, only services of one of them.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -96,23 +97,23 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// Returns the number of services of the organisation that are not paused, which the quota `services` counts.
+/// Returns the number of services of the organisation that are not paused, which counts towards the quota `services`.
 pub async fn count_active(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(&connection).await?)
 }
 
-/// Counts the services of an organisation, paused ones as well.
+/// Returns the number of services of an organisation, including paused ones.
 pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(&connection).await?)
 }
 
-/// The organisations that have services.
+/// Database keys of the organisations that have services.
 pub async fn organisations_with_services(connection: &dyn StoreConnection) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(&connection).await?)
 }
 
-/// The services with these keys, of any organisation: for callers that found the keys in an organisation's rows.
+/// The services with these keys, of any organisation. For callers that took the keys from rows of their organisation.
 pub async fn by_keys(
     connection: &dyn StoreConnection,
     keys: &[ServiceKey],
@@ -136,15 +137,15 @@ pub async fn insert(connection: &dyn StoreConnection, service: Service) -> Resul
     Ok(Service { key, ..service })
 }
 
-/// Stores all fields of the service under the next revision, which is returned in the result.
+/// Stores all fields of the service and raises its revision, which is returned in the result.
 pub async fn update(connection: &dyn StoreConnection, service: Service) -> Result<Service, MainError> {
     let service = Service { revision: service.revision + 1, ..service };
     to_row(&service).update(&connection).await?;
     Ok(service)
 }
 
-/// Moves the start of a service's history back to `at`, never ahead. The service is otherwise unchanged, and so is
-/// its revision: checks continue.
+/// Moves the start of a service's history back to `at`; a start that is already earlier stays. The revision does not
+/// change, so checks continue.
 pub async fn begin_history_at(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -164,13 +165,14 @@ pub async fn delete(connection: &dyn StoreConnection, service: ServiceKey) -> Re
     Ok(())
 }
 
-/// Deleted services whose measurements are still to be erased.
+/// Database keys of deleted services whose measurements have not been erased yet.
 pub async fn erasures(connection: &dyn StoreConnection) -> Result<Vec<ServiceKey>, MainError> {
     let rows = history_erasure::Entity::find().all(&connection).await?;
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// The organisations that these services belong to: (service, organisation); those that do not exist are left out.
+/// The organisation of each of these services, as pairs of service and organisation; services that do not exist are left
+/// out.
 pub async fn owners(
     connection: &dyn StoreConnection,
     keys: &[ServiceKey],
@@ -184,13 +186,13 @@ pub async fn owners(
     Ok(owners)
 }
 
-/// The keys of all services of an organisation, in their order.
+/// The keys of all services of an organisation, in ascending order.
 pub async fn keys(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<ServiceKey>, MainError> {
     let query = of_organisation(organisation).select_only().column(Column::Id).order_by_asc(Column::Id);
     Ok(query.into_tuple().all(&connection).await?)
 }
 
-/// Notes that the measurements of a deleted service are gone.
+/// Records that the measurements of a deleted service have been erased.
 pub async fn finish_erasure(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     history_erasure::Entity::delete_by_id(service).exec(&connection).await?;
     Ok(())
@@ -216,7 +218,7 @@ fn to_row(service: &Service) -> ActiveModel {
         created_at: Set(service.created_at.ms()),
         updated_at: Set(service.updated_at.ms()),
         revision: Set(service.revision),
-        // Set by maintenances, not by the writers of services.
+        // Only maintenances change this column.
         in_planned_maintenance: NotSet,
         ..settings::to_columns(service.settings.as_ref())
     }

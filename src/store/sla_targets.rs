@@ -1,7 +1,7 @@
-//! SLA targets. Every finder takes a visibility: a token confined to an access scope sees the targets of services that it
-//! shows, and those of its own tags, all of whose services it shows.
+//! SLA targets. Every finder takes a visibility: a token confined to an access scope sees the targets of the services that
+//! the scope shows, and the targets of the scope's own tags, whose services are all visible to it.
 //!
-//! A writer of a target holds the lock of the organisation, so that its tag and its service stay.
+//! A writer of a target holds the lock of the organisation, so that the target's tag or service is not deleted meanwhile.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ use crate::store::named_services;
 use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
-/// Values bound at a time in lists of keys.
+/// Maximum number of keys bound in one statement.
 const CHUNK: usize = 1_000;
 
 fn seen(visibility: Visibility) -> Select<Entity> {
@@ -45,7 +45,7 @@ pub async fn find(
     Ok(with_subjects(connection, row.into_iter().collect()).await?.pop())
 }
 
-/// The visible targets in this window, oldest first, and how many there are in all.
+/// The visible targets on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -62,7 +62,7 @@ pub async fn list(
     Ok((with_subjects(connection, rows).await?, total))
 }
 
-/// The organisations that have targets.
+/// Database keys of the organisations that have targets.
 pub async fn organisations_with_targets(connection: &dyn StoreConnection) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(&connection).await?)
@@ -92,7 +92,7 @@ pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), Ma
     Ok(())
 }
 
-/// Names of the targets for a tag.
+/// Names of the targets for this tag.
 pub(super) async fn names_of_tag(
     connection: &dyn StoreConnection,
     tag: i64,
@@ -122,7 +122,7 @@ async fn with_subjects(
     rows.into_iter().map(|row| from_row(row, &subjects)).collect()
 }
 
-/// The subjects of targets, by the keys of their rows.
+/// The services and tags that targets refer to, by database key.
 #[derive(Default)]
 struct SlaSubjects {
     services: HashMap<i64, NamedService>,

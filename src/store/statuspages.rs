@@ -1,6 +1,6 @@
-//! Status pages. Every finder is scoped by organisation.
+//! Status pages. Every finder is scoped by organisation, except those of `visitors`.
 //!
-//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `page_extras`.
+//! Slugs are assigned in `slugs`; `page_extras` reads facts about pages from other tables.
 
 pub mod page_extras;
 pub mod row;
@@ -43,7 +43,7 @@ pub async fn find(
     row.map(from_row).transpose()
 }
 
-/// Like [`find`], and keeps others from changing the page until the transaction ends.
+/// Like [`find`], and locks the page against changes until the transaction ends.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -54,8 +54,8 @@ pub async fn find_for_update(
     query.one(&connection).await?.map(from_row).transpose()
 }
 
-/// The visible pages of this window, oldest first, and how many there are in all; with a slug only the page that has
-/// it.
+/// The visible pages on this page of the list, oldest first, and their total number. With a slug, only the page with this
+/// slug.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -77,12 +77,12 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// Returns the number of pages that the organisation has, which the quota `statuspages` counts.
+/// Returns the number of pages of the organisation, which counts towards the quota `statuspages`.
 pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(&connection).await?)
 }
 
-/// Returns the number of published pages that the organisation has, which the quota `published_statuspages` counts.
+/// Returns the number of published pages of the organisation, which counts towards the quota `published_statuspages`.
 pub async fn count_published(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(&connection).await?)
 }
@@ -95,7 +95,7 @@ pub async fn update(connection: &dyn StoreConnection, page: &Statuspage) -> Resu
     Ok(())
 }
 
-/// Deletes the page with everything that belongs to it; its slug is kept for the organisation for a while.
+/// Deletes the page with everything that belongs to it. Its slug is held for the organisation for 30 days.
 pub async fn delete(
     connection: &dyn StoreConnection,
     page: &Statuspage,

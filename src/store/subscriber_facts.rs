@@ -1,5 +1,5 @@
-//! Facts for the subscribers of status pages, each once. `lifecycle` decides which there are, and writes them in the
-//! transaction of the change. `pages` finds the pages that show an incident or a maintenance.
+//! Facts for the subscribers of status pages, stored without duplicates. `lifecycle` decides about facts and writes them
+//! in the transaction of the change. `pages` finds the pages that show an incident or a maintenance.
 
 pub mod pages;
 
@@ -17,10 +17,10 @@ use crate::model::subscriber_fact::{FactSubject, RETENTION_MS, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
 use crate::store::error::MainError;
 
-/// Facts whose pages are read in one statement.
+/// Number of facts whose pages are read with one statement.
 const CHUNK: usize = 500;
 
-/// Stores a fact, unless there is one about the same.
+/// Stores a fact, unless one about the same timeline entry or reminder exists.
 pub async fn write(connection: &dyn StoreConnection, fact: &SubscriberFact) -> Result<(), MainError> {
     let same = Entity::find().select_only().column(Column::Id).filter(about(fact)).limit(1);
     if same.into_tuple::<i64>().one(&connection).await?.is_some() {
@@ -49,7 +49,7 @@ fn about(fact: &SubscriberFact) -> Condition {
     }
 }
 
-/// The facts of an organisation behind the one with this key, in their order.
+/// The facts of an organisation with keys above `key`, in ascending order.
 pub async fn after(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -78,7 +78,7 @@ pub async fn after(
     rows.iter().map(|row| from_row(row, pages.remove(&row.id).unwrap_or_default())).collect()
 }
 
-/// Deletes facts that are kept long enough.
+/// Deletes the facts whose retention has ended; returns their number.
 pub async fn forget(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     let old = Entity::delete_many().filter(Column::At.lt(now.plus_ms(-RETENTION_MS).ms()));
     Ok(old.exec(&connection).await?.rows_affected)

@@ -1,9 +1,9 @@
-//! Groups that follow a tag (contract 4.14.4): one managed child per service that carries it.
+//! Groups that are synchronised with a tag (contract 4.14.4): they have one managed child for each service with the tag.
 //!
-//! Both directions are called within the caller's transaction: a service that was created, renamed or retagged
-//! ([`follow_services`]), a group whose tag was set, changed or cleared ([`follow_group`]). Both lock the
-//! organisation first, so that of a new group and a new service at the same moment one sees the other. The changes
-//! are decided by [`GroupSynchronisation`].
+//! Both functions are called within the caller's transaction: [`follow_services`] after services were created, renamed
+//! or retagged, [`follow_group`] after the tag of a group was set, changed or cleared. Both lock the organisation
+//! first, so that a new group and a concurrent new service cannot miss each other. [`GroupSynchronisation`] decides the
+//! changes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,10 +26,10 @@ use crate::store::components::{from_row, to_row};
 use crate::store::error::MainError;
 use crate::store::{components, named_services, organisations};
 
-/// Values per statement; far below the limits of both databases.
+/// Number of values per statement, far below the limits of both databases.
 const CHUNK: usize = 500;
 
-/// Updates the groups of the organisation for these services, which were created, renamed or given other tags.
+/// Updates all synchronised groups of the organisation after these services were created, renamed or retagged.
 pub async fn follow_services(
     connection: &dyn StoreConnection,
     organisation: &Organisation,
@@ -62,7 +62,8 @@ pub async fn follow_services(
     Ok(())
 }
 
-/// Updates a group for its tag, which was set, changed or cleared.
+/// Updates the children of a group after its tag was set, changed or cleared. After it was cleared, its children stay and
+/// are no longer managed.
 pub async fn follow_group(
     connection: &dyn StoreConnection,
     organisation: &Organisation,
@@ -95,8 +96,8 @@ pub async fn follow_group(
     carry_out(connection, synchronisation.changes(), now).await
 }
 
-/// Removes the components that the synchronisation made for a service, before the service itself is deleted. Those
-/// that members linked stay and lose their link with it.
+/// Removes the components that the synchronisation made for a service that is about to be deleted. Components that members
+/// linked with the service stay, and lose the link when it is deleted.
 pub async fn forget_service(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     Entity::delete_many()
         .filter(Column::ServiceId.eq(service))
@@ -138,7 +139,7 @@ async fn carry_out(
     Ok(())
 }
 
-/// The organisation's groups that follow a tag.
+/// The groups of the organisation that are synchronised with a tag.
 async fn synced_groups(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -157,7 +158,7 @@ async fn synced_groups(
     rows.iter().map(from_row).collect()
 }
 
-/// These services, oldest first.
+/// The services that meet a condition, oldest first.
 async fn oldest_first(
     connection: &dyn StoreConnection,
     wanted: sea_orm::sea_query::SimpleExpr,
@@ -169,7 +170,7 @@ async fn oldest_first(
     named_services::services(connection, query).await
 }
 
-/// These components, oldest first.
+/// The components that meet a condition, oldest first.
 async fn children(
     connection: &dyn StoreConnection,
     wanted: sea_orm::sea_query::SimpleExpr,
@@ -178,7 +179,7 @@ async fn children(
     rows.iter().map(from_row).collect()
 }
 
-/// The largest `display_order` inside each of these groups.
+/// The largest `display_order` within each of these groups; an empty group is not in the result.
 async fn last_orders(
     connection: &dyn StoreConnection,
     groups: &HashSet<ComponentKey>,

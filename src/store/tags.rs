@@ -1,7 +1,8 @@
 //! Tags. Every finder is scoped by organisation.
 //!
-//! Adding a tag needs the lock of the organisation ([`organisations::lock`](crate::store::organisations::lock)): that
-//! makes "find or create" exact and quotas atomic. An empty `value` in the table means no value.
+//! To add a tag, the caller must hold the lock of the organisation
+//! ([`organisations::lock`](crate::store::organisations::lock)), which makes "find or create" exact and quotas atomic. A
+//! tag without value has an empty `value` in the table.
 
 use std::collections::HashMap;
 
@@ -27,15 +28,15 @@ use crate::store::{
     dependencies, escalation_policies, incident_policies, notification_channels, sla_targets,
 };
 
-/// Values bound at a time in lists of keys.
+/// Maximum number of keys bound in one statement.
 const CHUNK: usize = 1_000;
 
-/// A filter of tags: everything that is set must match.
+/// Filter for tags. All members that are set must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
-    /// Both key and value of a tag.
+    /// Only the tag with this key and value.
     pub name: Option<TagName>,
-    /// All tags with this key, lower case.
+    /// Only tags with this key, in lower case.
     pub key: Option<String>,
 }
 
@@ -87,7 +88,7 @@ pub async fn find_all(
     rows.into_iter().map(from_row).collect()
 }
 
-/// The tags of this page, by key, then by value, and how many there are in all.
+/// The visible tags on this page of the list that match the filter, sorted by key and value, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -113,7 +114,7 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// The column in the order of its bytes, which is SQLite's own, regardless of the language of a PostgreSQL database.
+/// The column with byte order, independent of the language of a PostgreSQL database; SQLite always compares bytes.
 fn by_bytes(connection: &dyn StoreConnection, column: Column) -> SimpleExpr {
     match connection.get_database_backend() {
         DbBackend::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, Expr::col(column)),
@@ -121,14 +122,13 @@ fn by_bytes(connection: &dyn StoreConnection, column: Column) -> SimpleExpr {
     }
 }
 
-/// Returns the number of tags that members have made, which the quota `tags` counts.
+/// Returns the number of tags that members have created, which counts towards the quota `tags`.
 pub async fn count_user(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     let made = of_organisation(organisation).filter(Column::Source.eq(TagSource::User.as_str()));
     Ok(made.count(&connection).await?)
 }
 
-/// Returns the number of visible services that carry each of these tags. A tag without services is not in the
-/// result.
+/// Returns the number of visible services with each of these tags. A tag without visible services is not in the result.
 pub async fn services_counts(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -151,7 +151,7 @@ pub async fn services_counts(
     Ok(counts)
 }
 
-/// The tags of these services, by label; a service without tags is not in the result.
+/// The tags of each of these services, sorted by label; a service without tags is not in the result.
 pub async fn of_services(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -177,7 +177,7 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The tags of these rows, of any organisation: for callers that found the keys in an organisation's rows.
+/// The tags with these database keys, of any organisation. For callers that took the keys from rows of their organisation.
 pub(super) async fn by_rows(
     connection: &dyn StoreConnection,
     rows: &[i64],
@@ -191,7 +191,7 @@ pub(super) async fn by_rows(
     Ok(tags)
 }
 
-/// The keys of the tags that one of these services carries; a key may come several times.
+/// The database keys of the tags of these services, possibly with duplicates.
 pub async fn keys_of_services(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -233,7 +233,7 @@ pub async fn delete(connection: &dyn StoreConnection, tag: i64) -> Result<(), Ma
     Ok(())
 }
 
-/// Makes these the tags of the service; all others are removed.
+/// Changes the tags of the service to exactly `tags` (database keys).
 pub async fn set_of_service(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -256,8 +256,8 @@ pub async fn set_of_service(
     Ok(())
 }
 
-/// Names of the resources that refer to the tag otherwise than by carrying it, in the language `locale`: as long as
-/// there are some, it must not be deleted.
+/// Names of the resources that refer to the tag, such as pages, policies and access scopes; services that carry it do not
+/// count. `locale` is the language of translated names. While there are any, the tag must not be deleted.
 pub async fn users(
     connection: &dyn StoreConnection,
     tag: i64,
@@ -299,7 +299,7 @@ pub async fn users(
     Ok(names)
 }
 
-/// The names of the access scopes with this tag.
+/// The names of the access scopes that contain this tag.
 async fn scopes_with(connection: &dyn StoreConnection, tag: i64) -> Result<Vec<String>, MainError> {
     let to_link = access_scope::Entity::belongs_to(access_scope_tag::Entity)
         .from(access_scope::Column::Id)

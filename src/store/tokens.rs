@@ -10,7 +10,7 @@ use crate::model::access::{ApiToken, PermissionSet};
 use crate::model::token::TokenHash;
 use crate::store::error::MainError;
 
-/// Keys per statement: a statement takes a limited number of values.
+/// Number of keys per statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// Stores a token; its `key` is assigned by the database and returned in the result.
@@ -35,7 +35,7 @@ pub async fn insert(
     Ok(ApiToken { key, ..token })
 }
 
-/// The token with this hash, expired or not.
+/// The token with this hash, expired or not; `None` if it was revoked or never existed.
 pub async fn find_by_hash(
     connection: &dyn StoreConnection,
     hash: &TokenHash,
@@ -44,7 +44,7 @@ pub async fn find_by_hash(
     row.map(from_row).transpose()
 }
 
-/// All tokens, or those of one organisation, oldest first.
+/// The tokens of all organisations, or of one, oldest first.
 pub async fn list(
     connection: &dyn StoreConnection,
     organisation: Option<i64>,
@@ -56,7 +56,7 @@ pub async fn list(
     query.all(&connection).await?.into_iter().map(from_row).collect()
 }
 
-/// Those of the tokens with these keys that have not been revoked.
+/// The tokens with these keys; revoked ones are not in the result.
 pub async fn by_keys(connection: &dyn StoreConnection, keys: &[i64]) -> Result<Vec<ApiToken>, MainError> {
     let mut found = Vec::new();
     for some in keys.chunks(KEYS_AT_ONCE) {
@@ -68,7 +68,7 @@ pub async fn by_keys(connection: &dyn StoreConnection, keys: &[i64]) -> Result<V
     Ok(found)
 }
 
-/// Revokes a token by deleting its row. `false` when there is no such token.
+/// Revokes a token by deleting its row. Returns false if it does not exist.
 pub async fn delete(connection: &dyn StoreConnection, id: Id) -> Result<bool, MainError> {
     let deleted = Entity::delete_many().filter(Column::PublicId.eq(id.as_str())).exec(&connection).await?;
     Ok(deleted.rows_affected > 0)

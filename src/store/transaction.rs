@@ -1,8 +1,9 @@
-//! Writing transactions. On SQLite concurrent ones share one commit: a commit waits for the disk, a statement does
-//! not.
+//! Transactions that write. On SQLite concurrent transactions share a commit, because waiting for the disk takes much
+//! longer than a statement.
 //!
-//! Each has a savepoint of one common transaction while it is its turn, and is acknowledged only when that has
-//! reached the disk. One that fails undoes only its own savepoint. On PostgreSQL every transaction is the server's.
+//! Each writer in turn has a savepoint in a common transaction, and is acknowledged only when the common transaction has
+//! reached the disk. A writer that fails rolls back only its own savepoint. On PostgreSQL each writer has its own
+//! transaction.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -22,67 +23,67 @@ use crate::store::error::is_disk_full;
 use crate::store::open_transaction::OpenTransaction;
 use crate::store::postgres_transaction::CopyParts;
 
-/// A transaction that may write; dropping it rolls back. `E` is the error of its database.
+/// A transaction that may write; dropping it rolls it back. `E` is the error type of its database.
 #[derive(Debug)]
 pub struct Transaction<E = MainError> {
-    /// `None` only while it starts and ends.
+    /// The open transaction; `None` only while it starts and ends.
     inner: Option<OpenTransaction>,
     slot: Option<WriterSlot>,
     written: std::sync::Mutex<WriteSet>,
-    /// Its commit is marked here; that of a shared transaction by its group.
+    /// Tracker in which the commit is marked; `None` for a shared commit, which the group marks.
     changes: Option<Arc<CommitTracker>>,
     error: PhantomData<fn() -> E>,
 }
 
-/// A place in the common transaction, held while it is this one's turn.
+/// The turn of a writer in the common transaction.
 #[derive(Debug)]
 struct WriterSlot {
     writer_lock: Arc<Mutex<WriterGroup>>,
     guard: OwnedMutexGuard<WriterGroup>,
 }
 
-/// The state that the writers of one SQLite database share.
+/// The state shared by the writers of one SQLite database.
 #[derive(Debug)]
 pub(super) struct WriterGroup {
     open: Option<SharedTransaction>,
-    /// Every commit is marked here before it is acknowledged.
+    /// Tracker in which every commit is marked before it is acknowledged.
     changes: Arc<CommitTracker>,
-    /// The record of the last writes.
+    /// Record of the last writes.
     disk: Arc<DiskRecord>,
-    /// The last transaction failed to start or end (a full disk). SQLite may have rolled it back by itself, the
-    /// driver still counts it as open, and would never start another: the connection is replaced.
+    /// True if the last transaction failed to start or end, for example because the disk was full. SQLite may have rolled
+    /// it back while the driver still counts it as open and would never start another one, so the connection is replaced.
     is_broken: bool,
 }
 
-/// The outcome of a commit; empty until it has ended.
+/// The outcome of a shared commit; empty until the commit has ended.
 type Outcome = Arc<OnceLock<Result<(), RuntimeErr>>>;
 
-/// A common transaction that is not yet committed.
+/// A common transaction that has not been committed yet.
 #[derive(Debug)]
 struct SharedTransaction {
     outer: DatabaseTransaction,
-    /// The pool of its connection.
+    /// The pool from which the connection of `outer` was taken.
     writer: DatabaseConnection,
-    /// The outcome of its commit.
+    /// The outcome of the commit.
     outcome: Outcome,
-    /// Transactions that have done their work and wait for the commit.
+    /// Number of writers that have finished their work and wait for the commit.
     waiting: usize,
-    /// Closed for further members: a part of it failed, with an uncertain effect.
+    /// True if no further writers may join, because a part failed with an uncertain effect.
     is_closed: bool,
-    /// The writes of the transactions that wait for the commit.
+    /// The writes of the writers that wait for the commit.
     written: Vec<WriteSet>,
 }
 
 impl WriterGroup {
-    /// Writers that mark their commits here.
+    /// Creates a group that marks its commits in `changes` and its failures in `disk`.
     pub(super) const fn marking(changes: Arc<CommitTracker>, disk: Arc<DiskRecord>) -> Self {
         Self { open: None, changes, disk, is_broken: false }
     }
 
-    /// Commits the open transaction and notifies all waiters.
+    /// Commits the open transaction and publishes the outcome to all waiting writers.
     async fn end(&mut self) -> Result<(), DbErr> {
         let Some(common) = self.open.take() else { return Ok(()) };
-        // It stays broken if the runtime ends meanwhile.
+        // The connection stays marked as broken if this future is dropped, as when the runtime ends.
         self.is_broken = true;
         let result = common.outer.commit().await;
         match &result {
@@ -92,17 +93,17 @@ impl WriterGroup {
                     self.disk.note_written();
                 }
             }
-            // The outcome is uncertain.
+            // It is unknown whether the commit took effect.
             Err(error) => {
                 self.changes.mark_all();
                 self.disk.note_failed(error);
             }
         }
-        // Set only here: the task that ends the group has taken it.
+        // Nobody else can set the outcome: the transaction was taken out of the group above.
         let shared_result = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
         let _ = common.outcome.set(shared_result);
-        // A transaction that could not be ended keeps other processes from writing for as long as its connection
+        // A transaction that could not be ended would keep other processes from writing for as long as its connection
         // lives.
         if let Err(error) = self.mend(&common.writer).await {
             tracing::warn!(%error, "cannot replace the write connection");
@@ -110,17 +111,17 @@ impl WriterGroup {
         result
     }
 
-    /// Returns true when the open transaction is closed for further members and has to be committed first.
+    /// Returns true if no further writers may join the open transaction, so that it must be committed first.
     fn is_closed(&self) -> bool {
         self.open.as_ref().is_some_and(|common| common.is_closed)
     }
 
-    /// Returns true when the open transaction is the one with this outcome.
+    /// Returns true if the open transaction is the one with this outcome.
     fn is_still_open(&self, outcome: &Outcome) -> bool {
         self.open.as_ref().is_some_and(|common| Arc::ptr_eq(&common.outcome, outcome))
     }
 
-    /// Replaces a connection whose state after its last transaction is uncertain.
+    /// Replaces the connection if its state after the last transaction is uncertain.
     async fn mend(&mut self, writer: &DatabaseConnection) -> Result<(), DbErr> {
         if self.is_broken {
             replace_connection(writer).await?;
@@ -156,8 +157,8 @@ impl WriterGroup {
     }
 }
 
-/// Commits a transaction that is closed for further members, in a task of its own: a caller that gives up meanwhile
-/// does not interrupt it.
+/// Commits a transaction that is closed for further writers. Runs in a separate task, so that the commit continues even if
+/// the caller is dropped.
 async fn end_closed(mut guard: OwnedMutexGuard<WriterGroup>) -> Result<OwnedMutexGuard<WriterGroup>, DbErr> {
     let ended = tokio::spawn(async move {
         if let Err(error) = guard.end().await {
@@ -168,7 +169,7 @@ async fn end_closed(mut guard: OwnedMutexGuard<WriterGroup>) -> Result<OwnedMute
     ended.await.map_err(|error| DbErr::Custom(error.to_string()))
 }
 
-/// The driver's reason, for all members that share it.
+/// The driver's reason of an error, which can be cloned for all waiting writers.
 fn reason(error: &DbErr) -> RuntimeErr {
     match error {
         DbErr::Conn(reason) | DbErr::Exec(reason) | DbErr::Query(reason) => reason.clone(),
@@ -176,7 +177,7 @@ fn reason(error: &DbErr) -> RuntimeErr {
     }
 }
 
-/// Closes the one connection of the pool, which opens another on the next use.
+/// Closes the single connection of the pool, which opens another one on the next use.
 async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
     let failed = |error: sqlx::Error| DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error)));
     let connection = writer.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
@@ -192,13 +193,13 @@ impl<E> Transaction<E> {
         Self { inner, slot, written: std::sync::Mutex::default(), changes, error: PhantomData }
     }
 
-    /// A transaction of the server's own.
+    /// Starts a separate transaction on PostgreSQL.
     pub(super) async fn alone(writer: &Reader, changes: &Arc<CommitTracker>) -> Result<Self, DbErr> {
         let inner = OpenTransaction::begin_postgres(writer).await?;
         Ok(Self::new(Some(inner), None, Some(Arc::clone(changes))))
     }
 
-    /// A transaction that shares its commit with concurrent ones. Waits at most `patience` for its turn.
+    /// Starts a transaction that shares its commit with concurrent ones. Waits up to `patience` for its turn.
     pub(super) async fn shared(
         writer: &DatabaseConnection,
         writer_lock: &Arc<Mutex<WriterGroup>>,
@@ -210,7 +211,8 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        // It takes its writer slot before it joins: if given up meanwhile, it ends the transaction that it has opened.
+        // The writer slot is taken before joining: if this future is dropped meanwhile, dropping the slot ends a
+        // transaction that was opened.
         let mut transaction = Self::new(None, Some(WriterSlot { writer_lock, guard }), None);
         if let Some(slot) = &mut transaction.slot {
             transaction.inner = Some(OpenTransaction::Sqlite(slot.guard.join(writer).await?));
@@ -218,12 +220,13 @@ impl<E> Transaction<E> {
         Ok(transaction)
     }
 
-    /// Names the scope of the writes of this transaction: cached data of others stays. May be called more than once.
+    /// Names a scope that the writes of this transaction concern, so that cached data of other scopes stays valid. May be
+    /// called more than once.
     pub fn concerns(&self, scope: ChangeScope) {
         self.with_written(|written| written.concern(scope));
     }
 
-    /// The same, unless a scope was already named.
+    /// Names a scope like `Self::concerns`, but does nothing if one was named before.
     pub fn concerns_at_most(&self, scope: ChangeScope) {
         self.with_written(|written| {
             if !written.is_narrow() {
@@ -232,14 +235,13 @@ impl<E> Transaction<E> {
         });
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were. Fails on SQLite, which has no
-    /// `COPY`.
+    /// Sends rows to a `COPY … FROM STDIN` in parts; returns the number of rows. Fails on SQLite, which has no `COPY`.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         self.with_written(|written| written.note(text));
         self.open().copy_in(text, parts).await
     }
 
-    /// A statement that failed for lack of space is recorded like a commit.
+    /// Records a statement that failed for lack of space, as failed commits are recorded.
     fn note_failure(&self, error: &DbErr) {
         if let Some(slot) = self.slot.as_ref().filter(|_| is_disk_full(error)) {
             slot.guard.disk.note_failed(error);
@@ -250,7 +252,7 @@ impl<E> Transaction<E> {
         act(&mut self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The transaction of the driver.
+    /// The open transaction of the driver.
     fn open(&self) -> &OpenTransaction {
         match &self.inner {
             Some(inner) => inner,
@@ -270,10 +272,11 @@ impl<E> Transaction<E> {
             return committed;
         }
         if let Some(common) = self.slot.as_mut().and_then(|slot| slot.guard.open.as_mut()) {
-            // Before it is released: a caller that gives up meanwhile does not learn whether it was.
+            // Done before the savepoint is released: if the future is dropped during the release, its effect is unknown.
             common.written.push(written);
         }
-        // The writer slot stays until then: when this fails or is given up, dropping it ends the open transaction.
+        // The slot is kept until the savepoint is released. If that fails or the future is dropped, dropping the slot ends
+        // the open transaction.
         inner.commit().await?;
         match self.slot.take() {
             Some(slot) => slot.common_commit().await,
@@ -294,38 +297,39 @@ impl<E> Transaction<E> {
 }
 
 impl<E: From<DbErr>> Transaction<E> {
-    /// Commits. Returns when everything is durable.
+    /// Commits the transaction. Returns once everything is durable.
     ///
     /// # Errors
     ///
-    /// When the database fails. Nothing has been written then, unless PostgreSQL did not answer the commit: the outcome
-    /// is unknown.
+    /// When the database fails. In this case nothing has been written, except that the outcome is unknown if PostgreSQL
+    /// did not answer the commit.
     pub async fn commit(self) -> Result<(), E> {
         Ok(self.try_commit().await?)
     }
 
-    /// Undoes everything, and returns when all data that was read is durable: other members of the common transaction
-    /// may have written it.
+    /// Rolls the transaction back. Returns once all data that it has read is durable: other writers of the common
+    /// transaction may have written this data.
     ///
     /// # Errors
     ///
-    /// When the database fails: it is unknown then whether the data that was read is durable.
+    /// When the database fails. In this case it is unknown whether the data that was read is durable.
     pub async fn undo(self) -> Result<(), E> {
         Ok(self.try_undo().await?)
     }
 }
 
 impl WriterSlot {
-    /// Passes the turn to the next one, and returns when the common transaction is committed.
+    /// Passes the turn to the next writer, and returns once the common transaction is committed.
     async fn common_commit(self) -> Result<(), DbErr> {
         let Self { writer_lock, mut guard } = self;
         let Some(common) = &mut guard.open else { return Ok(()) };
         common.waiting += 1;
         let outcome = Arc::clone(&common.outcome);
         drop(guard);
-        // In a task of its own, so that a caller that gives up leaves no open transaction behind.
+        // In a separate task, so that no open transaction is left behind if the caller is dropped.
         let committed = tokio::spawn(async move {
-            // Later members have done their work when this turn comes; the first one back commits for all.
+            // Writers that took their turn meanwhile have finished their work by now. The first waiting writer that gets
+            // the lock commits for all.
             let mut group = writer_lock.lock_owned().await;
             if group.is_still_open(&outcome) {
                 return group.end().await;
@@ -342,7 +346,7 @@ impl WriterSlot {
 
 impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
-        // Its rollback is executed before the next statement of its connection.
+        // The driver executes the rollback before the next statement on the connection.
         drop(self.inner.take());
         let Some(WriterSlot { mut guard, .. }) = self.slot.take() else { return };
         let Some(common) = &mut guard.open else { return };
@@ -350,7 +354,7 @@ impl<E> Drop for Transaction<E> {
         if common.waiting > 0 {
             return;
         }
-        // No task will end it later, and an open transaction keeps other processes from writing.
+        // No waiting writer will end the transaction, and while it is open, other processes cannot write.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Err(error) = guard.end().await {

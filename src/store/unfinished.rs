@@ -1,11 +1,11 @@
-//! Detects a main database to which an installation is still being moved: it is not served.
+//! Detects a main database to which an installation is still being promoted. Servers refuse to use it.
 //!
-//! The marker is a table that `promotion` creates before all others and drops when everything is moved and compared.
+//! The marker is a table that `promotion` creates before all others, and drops once everything is copied and compared.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 
-/// Returns true while a promotion to this main database has not ended.
+/// Returns true if a promotion to this main database has not been finished. Always false on SQLite.
 pub(super) async fn is_unfinished(connection: &dyn StoreConnection) -> Result<bool, DbErr> {
     if connection.get_database_backend() != DbBackend::Postgres {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Services that cannot be reached because of others.
+//! Services that are unreachable because a service that they depend on is down.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,10 +12,10 @@ use crate::model::service::{NamedService, ServiceKey};
 use crate::store::error::MainError;
 use crate::store::{dependencies, named_services, outages};
 
-/// Services per statement: far below the limit of bound values.
+/// Number of services per statement, far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// Those of these services that are unreachable, each with the service that causes it.
+/// The unreachable services among these, each with the services that cause it.
 pub async fn unreachable(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],

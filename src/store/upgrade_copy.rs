@@ -1,7 +1,7 @@
-//! The copy of an embedded main database before a migration changes its schema: there is no other way back.
+//! Copies of a SQLite main database, made before migrations change its schema: they are the only way back.
 //!
-//! It is beside the database as `main.db.before-STEP`, STEP being the first pending migration; the newest two are
-//! kept.
+//! A copy is stored beside the database as `main.db.before-STEP`, where STEP is the first pending migration. The two
+//! newest copies are kept.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -14,20 +14,21 @@ use watchkeeper_migration::MainMigrator;
 
 use crate::store::file_copy::DatabaseFile;
 
-/// Copies that are kept.
+/// Maximum number of copies to keep.
 const COPIES_MAX: usize = 2;
 
-/// The file of a SQLite address.
+/// The path of the file in a SQLite URL; `None` for other URLs.
 pub(in crate::store) fn file_of(url: &str) -> Option<PathBuf> {
     let rest = url.strip_prefix("sqlite:")?;
     rest.trim_start_matches("//").split('?').next().map(PathBuf::from)
 }
 
-/// Copies the database in this file, if a step is to come and there was one before. Returns the path of the copy.
+/// Copies the database file if migrations are pending and some were applied before. Returns the path of the copy; `None`
+/// if no copy is needed.
 ///
 /// # Errors
 ///
-/// When the copy cannot be written; the text is for the operator.
+/// When the copy cannot be written; the error is a message for the operator.
 pub(in crate::store) async fn keep_copy(
     connection: &DatabaseConnection,
     file: &Path,
@@ -39,7 +40,7 @@ pub(in crate::store) async fn keep_copy(
     let Some(next) = next.filter(|_| !had.is_empty()) else { return Ok(None) };
     let copy = with_ending(file, &format!("before-{}", next.name()));
     if copy.exists() {
-        // Left by a start that did not finish: it is older than any change of that start.
+        // The copy was made by a start that did not finish, before it changed anything, so it is kept.
         return Ok(Some(copy));
     }
     let unfinished = with_ending(file, "before.unfinished");
@@ -77,7 +78,7 @@ fn with_ending(file: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Steps are numbered, so the names of copies are in their order.
+/// Deletes all but the newest copies. Migrations are numbered, so the names of copies sort by age.
 fn forget_older(file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let start = with_ending(file, "before-m");

@@ -1,4 +1,4 @@
-//! Usage of an organisation's plan: the counts behind `GET /v1/me` (contract 4.17).
+//! Usage of an organisation's plan: the counts in `GET /v1/me` (contract 4.17).
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -12,36 +12,36 @@ use crate::store::{
     sla_targets, tags,
 };
 
-/// The counts of one organisation that its quotas limit.
+/// The resources of one organisation that its quotas limit, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanUsage {
-    /// Services that are not paused.
+    /// Number of services that are not paused.
     pub services: u64,
-    /// Tags that members made.
+    /// Number of tags that members have created.
     pub tags: u64,
-    /// Status pages, published or not.
+    /// Number of status pages, published or not.
     pub statuspages: u64,
-    /// Status pages that are published.
+    /// Number of published status pages.
     pub published_statuspages: u64,
-    /// Rules for automatic incidents.
+    /// Number of incident policies.
     pub incident_policies: u64,
-    /// Access scopes.
+    /// Number of access scopes.
     pub access_scopes: u64,
-    /// Series of maintenances.
+    /// Number of maintenance series.
     pub maintenance_series: u64,
-    /// Notification channels.
+    /// Number of notification channels.
     pub notification_channels: u64,
-    /// Service level targets.
+    /// Number of SLA targets.
     pub sla_targets: u64,
-    /// Escalation policies.
+    /// Number of escalation policies.
     pub escalation_policies: u64,
-    /// Contacts.
+    /// Number of contacts.
     pub contacts: u64,
-    /// On-call schedules.
+    /// Number of on-call schedules.
     pub oncall_schedules: u64,
 }
 
-/// Counts the resources of the organisation.
+/// Counts the resources of the organisation that its quotas limit.
 pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<PlanUsage, MainError> {
     let pages = statuspage::Entity::find().filter(statuspage::Column::OrganisationId.eq(organisation));
     let published = pages.clone().filter(statuspage::Column::IsPublished.eq(true));

@@ -1,8 +1,9 @@
-//! Spans in which members decided how the time of a service counts: pauses, status overrides, planned maintenance.
+//! Service windows: periods that determine how the time of a service counts. They are pauses, status overrides, planned
+//! maintenances, and times in which the service was unreachable.
 //!
-//! They are written in the transaction of the action itself, so uptime never depends on a message. At most one pause
-//! and one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes
-//! those.
+//! A window is written in the transaction of the action that causes it, so uptime never depends on a message. A service
+//! has at most one open window of each kind. Only maintenance windows are open once per maintenance; they are opened and
+//! closed by `maintenances::effect`.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{CaseStatement, Expr};
@@ -14,7 +15,7 @@ use crate::model::service::ServiceKey;
 use crate::model::service_window::{ServiceWindow, WindowKind};
 use crate::store::error::MainError;
 
-/// Opens a window at `at`, closing an open one of the same kind.
+/// Opens a window at `at` and closes an open one of the same kind.
 pub async fn open(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -39,7 +40,7 @@ pub async fn open(
     Ok(())
 }
 
-/// Closes the open pause, if there is one.
+/// Closes the open pause of a service, if there is one.
 pub async fn close_pause(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -48,7 +49,7 @@ pub async fn close_pause(
     close(connection, service, "pause", at).await
 }
 
-/// Closes the open time in which the service could not be reached, if there is one.
+/// Closes the open window of kind `unreachable` of a service, if there is one.
 pub async fn close_unreachable(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -57,7 +58,7 @@ pub async fn close_unreachable(
     close(connection, service, "unreachable", at).await
 }
 
-/// Closes the open override, if there is one.
+/// Closes the open override of a service, if there is one.
 pub async fn close_override(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -72,7 +73,7 @@ async fn close(
     kind: &str,
     at: Timestamp,
 ) -> Result<(), MainError> {
-    // A clock that was set back must not end a window before its start.
+    // If the clock was set back, the window ends at its start, and not before it.
     let not_before = CaseStatement::new()
         .case(Column::FromAt.gt(at.ms()), Expr::col(Column::FromAt))
         .finally(Expr::value(at.ms()));
@@ -86,7 +87,7 @@ async fn close(
     Ok(())
 }
 
-/// The windows of these services that reach beyond `from`, ordered by service and start.
+/// The windows of these services that end after `from` or are open, sorted by service and start.
 pub async fn since(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],

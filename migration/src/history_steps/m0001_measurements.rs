@@ -1,6 +1,6 @@
-//! Check results, status changes, and the hours derived from the results.
+//! Tables for check results, status changes, and hourly sums of the results.
 //!
-//! Services are known here by their small number alone; locations get one from a dictionary.
+//! Services are stored as their database key only; locations as their number in a dictionary.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

@@ -1,7 +1,7 @@
-//! Fresh results in buckets, and segments for sealed ones.
+//! The table of fresh results in buckets, and the catalogue of segments for sealed results.
 //!
-//! On SQLite a segment is a file of its own (`SegmentMigrator`), on PostgreSQL a pair of partitions. What was measured
-//! before stays, as fresh results; hours are not derived from rows any more.
+//! On SQLite a segment is a separate file (`SegmentMigrator`), on PostgreSQL a pair of table partitions. Earlier results
+//! are kept as fresh results. Hourly sums are no longer stored.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::DbBackend;
@@ -21,7 +21,7 @@ const FRESH_CHECK: &str = "CREATE TABLE fresh_check (
     transfer_us INTEGER, total_us INTEGER, error_code SMALLINT, error_message TEXT,
     PRIMARY KEY (bucket, checked_at, service_id, location_id))";
 
-/// The tables of a segment, as partitioned tables that the partitions of each segment are attached to.
+/// The tables of segments: partitioned tables, to which each segment adds its partitions.
 const PARTITIONED: [&str; 2] = [
     "CREATE TABLE check_block (
     segment INTEGER NOT NULL, batch BIGINT NOT NULL, service_id BIGINT NOT NULL,
@@ -36,7 +36,7 @@ const PARTITIONED: [&str; 2] = [
 
 #[async_trait::async_trait]
 impl MigrationTrait for Step {
-    /// Also on SQLite: copying a long history takes a while, and may be cut off.
+    /// In a transaction on SQLite as well, because copying a long history takes a while and may be interrupted.
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }
@@ -54,7 +54,7 @@ impl MigrationTrait for Step {
             manager.drop_table(Table::drop().table(table).to_owned()).await?;
         }
         connection.execute_unprepared("DELETE FROM history_progress WHERE name = 'hours'").await?;
-        // Nothing is sealed yet. Writers lock these rows.
+        // Nothing has been sealed yet. The rows also serve as locks for writers.
         let rows = "INSERT INTO history_progress (name, value) VALUES ('sealing', 0), ('moving', 0), ('compactor', 0)";
         connection.execute_unprepared(rows).await?;
         let serial = if is_postgres {
@@ -75,7 +75,7 @@ impl MigrationTrait for Step {
         Ok(())
     }
 
-    /// Drops sealed results and keeps fresh ones.
+    /// Deletes sealed results and keeps fresh ones.
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let connection = manager.get_connection();
         if manager.get_database_backend() == DbBackend::Postgres {

@@ -1,4 +1,5 @@
-//! An index of the places where the wall clock was set back: nearly always empty, asked with every look at a service's past.
+//! An index for status changes with the cause `clock`, which record that the wall clock was set back. It is nearly always
+//! empty, and is used by every query for the past of a service.
 
 use sea_orm_migration::prelude::*;
 
@@ -8,7 +9,7 @@ pub(crate) struct Step;
 #[async_trait::async_trait]
 impl MigrationTrait for Step {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // The cause `clock` has the number 6.
+        // 6 is the number of the cause `clock`.
         let index = "CREATE INDEX status_change_clock ON status_change (service_id) WHERE cause = 6";
         manager.get_connection().execute_unprepared(index).await?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Who holds which partition of the services: the token that every write of an engine node carries.
+//! Holds on partitions of the services: the fencing tokens with which engine nodes write.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, small_integer, string};

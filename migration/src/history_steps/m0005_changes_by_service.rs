@@ -1,5 +1,5 @@
-//! An index of the status changes of a service in the order in which they were recorded: those behind a number are found
-//! without reading older ones, or those of other services.
+//! An index of the status changes of a service by number, so that the changes after a number are found without reading
+//! older ones or those of other services.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Steps of the history database in the order in which they are applied.
+//! Steps of the history database, in the order in which they are applied.
 
 mod m0001_measurements;
 mod m0002_segments;

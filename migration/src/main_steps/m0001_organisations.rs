@@ -1,4 +1,4 @@
-//! Organisations, their API tokens, and the facts of the installation itself.
+//! Organisations, their API tokens, and facts about the installation itself.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, boolean, pk_auto, string, text, var_binary};

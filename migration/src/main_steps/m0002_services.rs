@@ -1,4 +1,4 @@
-//! Services, what people did to them over time, and the histories that wait to be erased.
+//! Services, service windows, and the services whose history must be erased.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

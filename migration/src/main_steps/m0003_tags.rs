@@ -1,4 +1,4 @@
-//! Tags and the services that carry them.
+//! Tags, and their links with services.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, pk_auto, string, text};

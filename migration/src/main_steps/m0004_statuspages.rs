@@ -1,4 +1,4 @@
-//! Status pages, their components, and the slugs that wait to be free again.
+//! Status pages, their components, and slugs that are held after they were given up.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

@@ -1,4 +1,4 @@
-//! Host names of status pages beside their slugs.
+//! Custom domains: host names of status pages in addition to their slugs.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, string_null};

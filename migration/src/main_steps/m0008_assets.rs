@@ -1,4 +1,4 @@
-//! Logos and icons of status pages.
+//! Files of status pages: logos and icons.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, blob, pk_auto, string};

@@ -1,4 +1,4 @@
-//! Keys under which POST requests may be sent again.
+//! Idempotency keys, under which POST requests may be sent again.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, small_integer_null, string, text_null, var_binary};

@@ -1,4 +1,4 @@
-//! The colour scheme of status pages, and names that people gave to components.
+//! The colour scheme of status pages, and a flag for component names that people have chosen.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{boolean, string};
@@ -14,8 +14,8 @@ impl MigrationTrait for Step {
         for column in [appearance, may_switch] {
             manager.alter_table(Table::alter().table("statuspage").add_column(column).to_owned()).await?;
         }
-        // Until now only managed components remembered that a client had named them. Those that are not managed were made,
-        // or at least kept, by people.
+        // Until now the flag was kept only for managed components. Components that are not managed were created, or at
+        // least kept, by people.
         let named = Query::update()
             .table("component")
             .value("has_own_name", true)

@@ -1,4 +1,4 @@
-//! The node that runs a request under a key.
+//! The node on which a request with an idempotency key runs.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::string_null;

@@ -1,4 +1,4 @@
-//! Locations in other places: who they are, and how they become so.
+//! Remote locations, and the enrolments by which machines take them over.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, boolean, string, string_null};

@@ -1,4 +1,4 @@
-//! The rules by which the status of a service is decided; null in rows from before: the defaults.
+//! The rules by which the status of a service is decided. They are null in existing rows, which stands for the defaults.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{small_integer_null, string_null};

@@ -1,5 +1,5 @@
-//! Series of maintenances: their rules and templates, the occurrences that people took out of them, and which maintenance
-//! is which occurrence.
+//! Maintenance series: their rules and templates, the occurrences that people removed from them, and for each maintenance
+//! its occurrence.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

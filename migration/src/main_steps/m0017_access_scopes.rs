@@ -1,4 +1,4 @@
-//! Access scopes, their tags, and the tokens that are confined to one.
+//! Access scopes, their tags, and the column that confines a token to a scope.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, text};
@@ -20,8 +20,8 @@ impl MigrationTrait for Step {
         manager
             .create_index(index("access_scope_tag_by_tag", "access_scope_tag", &["tag_id"]).to_owned())
             .await?;
-        // No foreign key: SQLite could not drop the column again. A scope without row shows nothing, so that a token can
-        // never see more than it should.
+        // No foreign key, because SQLite could not drop the column again. A scope without a row shows nothing, so a token
+        // can never see more than it should.
         let column = big_integer_null("access_scope_id");
         manager.alter_table(Table::alter().table("token").add_column(column).to_owned()).await
     }
@@ -51,7 +51,7 @@ fn access_scope() -> TableCreateStatement {
         .to_owned()
 }
 
-/// A tag that a scope consists of stays.
+/// The table of the tags of scopes. Its foreign key prevents the deletion of a tag that belongs to a scope.
 fn access_scope_tag() -> TableCreateStatement {
     let scope = ("access_scope_tag", "access_scope_id");
     let scope = &mut reference(scope, "access_scope", ForeignKeyAction::Cascade);

@@ -1,4 +1,4 @@
-//! Who has acknowledged an incident, and entries of its timeline that only members of the organisation see.
+//! Acknowledgements of incidents, and timeline entries that only members of the organisation see.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer_null, boolean, string_null, text_null};
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::{big_integer_null, boolean, string_null, text_nul
 #[derive(DeriveMigrationName)]
 pub(crate) struct Step;
 
-/// What an acknowledgement adds to an incident.
+/// The columns of an acknowledgement.
 const COLUMNS: [&str; 3] = ["acknowledged_at", "acknowledged_by_id", "acknowledged_by_name"];
 
 #[async_trait::async_trait]
@@ -21,7 +21,7 @@ impl MigrationTrait for Step {
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // Without the column everybody would see them.
+        // Without the column, everybody would see internal entries.
         let internal = Query::delete()
             .from_table("incident_update")
             .and_where(Expr::col("is_internal").eq(true))

@@ -1,4 +1,5 @@
-//! Incident policies, and one for every organisation that exists: what is down or unstable becomes an internal incident.
+//! Incident policies, and a default one for every existing organisation: services that are down or unstable get an
+//! internal incident.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{
@@ -51,9 +52,9 @@ impl MigrationTrait for Step {
     }
 }
 
-/// Gives every organisation the policy that new ones are created with.
+/// Inserts for every organisation the policy with which new ones are created.
 async fn give_default(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    // 21 characters of the alphabet of ids.
+    // 21 characters of the alphabet of public ids.
     let id = match manager.get_database_backend() {
         DbBackend::Postgres => "'A' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 20)",
         _ => "'A' || substr(hex(randomblob(10)), 1, 20)",

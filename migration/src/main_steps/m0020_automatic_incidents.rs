@@ -1,5 +1,5 @@
-//! Incidents that the engine opens: the outages that they follow, what people have edited in them, and the changes that
-//! have been read so far.
+//! Incidents that the engine opens: the outages behind them, the fields that people have edited, and the positions up to
+//! which status changes have been read.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, boolean, integer, string, string_null};

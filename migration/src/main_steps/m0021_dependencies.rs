@@ -1,4 +1,4 @@
-//! The services, by themselves or by a tag, that a service depends on.
+//! Dependencies of services on other services, named directly or by a tag.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, integer, pk_auto};

@@ -1,4 +1,4 @@
-//! What has become of incidents and maintenances, in the order in which it was written, for whoever follows it.
+//! Events: changes of incidents and maintenances in the order of writing, for the readers of the event log.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, text};

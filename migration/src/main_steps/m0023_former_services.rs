@@ -1,5 +1,5 @@
-//! The services that an incident or a maintenance has ceased to concern with what became of it: whoever asks for these has to hear
-//! that it is theirs no more.
+//! The services that a change of an incident or a maintenance has unlinked, so that readers who filter by these services
+//! learn of the change.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::text;

@@ -1,4 +1,4 @@
-//! Channels by which people are told, and the outbox: the messages for them with every try.
+//! Notification channels, and the outbox: messages for channels, with all attempts to deliver them.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

@@ -1,4 +1,4 @@
-//! SLA targets: promises about a service, or about all services with a tag.
+//! SLA targets: agreed availabilities of a service, or of all services with a tag.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

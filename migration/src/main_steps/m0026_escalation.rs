@@ -1,4 +1,4 @@
-//! Escalation policies, and how far each open incident has come in the one that it follows.
+//! Escalation policies, and the progress of open incidents in the policies that they follow.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{

@@ -1,4 +1,4 @@
-//! Messages that wait for the end of quiet hours or for a digest, and which digest tells them.
+//! Holds of messages, which wait for the end of quiet hours or for a digest, and the digest that includes a message.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer_null, string_null};

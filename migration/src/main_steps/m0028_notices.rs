@@ -1,4 +1,4 @@
-//! Notices: events that are no incidents, with their begin and their end.
+//! Notices: events that are not incidents, with their start and end.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, text};

@@ -1,4 +1,4 @@
-//! Contacts: people who can be told, and the secret addresses of their calendars.
+//! Contacts: people who can be notified, and the secret addresses of their calendars.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, pk_auto, string, text, text_null, var_binary};

@@ -1,4 +1,4 @@
-//! On-call schedules, and what stands above their layers: overrides, absences, and requests to be covered.
+//! On-call schedules, and the exceptions from their layers: overrides, absences and cover requests.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, text, text_null};
@@ -103,7 +103,7 @@ fn cover_requests() -> TableCreateStatement {
         .to_owned()
 }
 
-/// The columns that all of them have.
+/// A table with the columns that all on-call tables have.
 fn owned(table: &'static str) -> TableCreateStatement {
     Table::create()
         .table(table)

@@ -1,5 +1,5 @@
-//! The contact that a message is for. What is left of its messages goes with a contact; `store` sees to that, because SQLite
-//! adds no reference to a table that is there.
+//! The contact whom a message is for. When a contact is deleted, `store` ends its messages, because SQLite cannot add a
+//! foreign key to an existing table.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::big_integer_null;

@@ -1,6 +1,6 @@
-//! What subscribers of status pages are told, and the reminders of maintenances that are to come.
+//! Facts for the subscribers of status pages, and reminders of scheduled maintenances.
 //!
-//! Maintenances that are planned already are given the reminders that are not due yet.
+//! Maintenances that are already scheduled get the reminders that are not due yet.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, string_null, text};
@@ -8,7 +8,7 @@ use sea_orm_migration::sea_orm::DbBackend;
 
 use super::{index, reference};
 
-/// Kind of a reminder, the flag of a maintenance that asks for it, and the milliseconds before the start.
+/// Kind of the reminder, the flag of a maintenance that requests it, and the time before the start in milliseconds.
 const REMINDERS: [(&str, &str, i64); 2] =
     [("day_before", "notify_24h", 86_400_000), ("hour_before", "notify_1h", 3_600_000)];
 

@@ -1,4 +1,4 @@
-//! Indexes by which what waits in a channel is found: digests, and what is held.
+//! Indexes to find waiting digests and held messages of a channel.
 
 use sea_orm_migration::prelude::*;
 

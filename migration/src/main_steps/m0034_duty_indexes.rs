@@ -1,6 +1,6 @@
-//! Indexes of what is looked for by a reference, and of the notices of an event that last.
+//! Indexes for columns that refer to overrides, contacts and services, and for the open notices of an event.
 //!
-//! Without them whoever deletes an override, a contact or a service reads all requests or notices for those that name it.
+//! Without them, the deletion of an override, a contact or a service would read all cover requests or notices.
 
 use sea_orm_migration::prelude::*;
 

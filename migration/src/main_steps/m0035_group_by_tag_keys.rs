@@ -1,7 +1,7 @@
-//! Which tags group failures, and the words of `group_by` in the order parent, tags.
+//! The tag keys by which failures are grouped, and new words for `group_by`, with parents before tags.
 //!
-//! The policy that an organisation is created with grouped by any common tag; where nobody has edited it, it groups by
-//! parent alone from now on.
+//! The default policy of an organisation grouped by any common tag. Where nobody has edited it, it groups by parent only
+//! from now on.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::text;
@@ -11,7 +11,7 @@ pub(crate) struct Step;
 
 const TABLE: &str = "incident_policy";
 const COLUMN: &str = "group_by_tag_keys";
-/// The word before and after.
+/// The old and the new words of `group_by`.
 const WORDS: [(&str, &str); 2] = [("tag", "tags"), ("tag_or_parent", "parent_or_tags")];
 
 #[async_trait::async_trait]
@@ -34,7 +34,7 @@ impl MigrationTrait for Step {
     }
 }
 
-/// Every rule is as it was when the organisation was created.
+/// Changes default policies that still have all their initial values.
 fn group_unedited_by_parent() -> UpdateStatement {
     Query::update()
         .table(TABLE)

@@ -1,5 +1,5 @@
-//! Indexes by which what is due is found channel by channel, whatever else waits: all of it, and what was never tried. They hold
-//! what waits alone, and take the place of one that held every message that ever was.
+//! Indexes to find the due messages of each channel: all of them, and those without an attempt. They contain waiting
+//! messages only, and replace an index of all messages.
 
 use sea_orm_migration::prelude::*;
 

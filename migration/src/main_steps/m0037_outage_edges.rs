@@ -1,4 +1,4 @@
-//! When each kind of trouble of an outage began, and since when a service that flaps is down.
+//! The start of each kind of trouble in an outage, and the time since when a flapping service is down.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::big_integer_null;
@@ -7,7 +7,7 @@ use sea_orm_migration::schema::big_integer_null;
 pub(crate) struct Step;
 
 const TABLE: &str = "outage";
-/// The column of each kind.
+/// The column for each kind of outage.
 const FIRST_EDGES: [(&str, &str); 3] =
     [("unstable", "first_unstable_at"), ("degraded", "first_degraded_at"), ("down", "first_down_at")];
 const DOWN_SINCE: &str = "down_since";
@@ -20,7 +20,7 @@ impl MigrationTrait for Step {
             let column = big_integer_null(column);
             manager.alter_table(Table::alter().table(TABLE).add_column(column).to_owned()).await?;
         }
-        // Of what goes on, the start of the present kind is all that is known.
+        // For existing outages only the start of the present kind is known.
         for (kind, column) in FIRST_EDGES {
             let fill = Query::update()
                 .table(TABLE)

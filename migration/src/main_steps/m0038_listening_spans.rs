@@ -1,4 +1,4 @@
-//! The times in which processes listened for pings: what lies between them is nobody's fault.
+//! Time spans in which processes listened for pings. A ping missed outside of them is not the fault of its service.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, pk_auto, string};

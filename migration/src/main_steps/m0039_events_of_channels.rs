@@ -1,7 +1,8 @@
-//! Channels that hold exactly the events of a new channel are also told which services join an incident, and that it got worse.
+//! Adds the events of services that join an incident and of incidents that worsen to channels that have exactly the events
+//! of a new channel.
 //!
-//! What a channel is told is JSON; these events have a member of their own in it, which earlier versions do not read, so that they can
-//! read the channel while the nodes of a cluster are upgraded one by one.
+//! The events of a channel are JSON. The new events are in a separate member, which earlier versions ignore, so they can
+//! still read the channel while the nodes of a cluster are upgraded one after the other.
 
 use sea_orm_migration::prelude::*;
 
@@ -22,7 +23,7 @@ impl MigrationTrait for Step {
     }
 }
 
-/// Replaces the start of what channels are told, as it is written by every version.
+/// Replaces the start of the routing of channels, whose form is the same in every version.
 async fn replace_start(manager: &SchemaManager<'_>, before: &str, after: &str) -> Result<(), DbErr> {
     let replaced = Func::cust("replace").arg(Expr::col("routing")).arg(before).arg(after);
     let update = Query::update()

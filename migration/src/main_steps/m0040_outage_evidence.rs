@@ -1,5 +1,5 @@
-//! Why a service of an incident is believed to be in trouble, as messages tell it; and entries of the timeline that say so, which name
-//! services and are not for those who see only some.
+//! The evidence that a service of an incident has failed, which messages contain, and a flag for timeline entries that
+//! name services and are hidden from readers who see only some services.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{boolean, text_null};

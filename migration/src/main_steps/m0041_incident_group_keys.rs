@@ -1,8 +1,10 @@
-//! What incidents of the engine gather failures by, and the services of an incident in the order in which they joined.
+//! The keys by which the engine groups failures into incidents, and an index of an incident's services in the order in
+//! which they joined.
 //!
-//! Open incidents get the keys of their services as they are now, so that what fails next joins them as before.
+//! Open incidents get the present keys of their services, so that later failures join them as before.
 //!
-//! The policy of a key is no reference: what a policy has opened is found, and taken over by another one, when it is deleted.
+//! The column of the policy is not a foreign key: when a policy is deleted, its keys stay, so that another policy can take
+//! over its incidents.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, string};
@@ -15,14 +17,15 @@ pub(crate) struct Step;
 const TABLE: &str = "incident_group_key";
 const BY_TIME: &str = "incident_service_by_time";
 
-/// The keys of each service: its tags, and the services that it depends on, with itself if it depends on one or one on it.
+/// The keys of each service: its tags, the services that it depends on, and the service itself if it depends on another
+/// one or another one depends on it.
 const KEYS: &str = "SELECT 'tag' AS kind, tag_id AS key_id, service_id FROM service_tag \
     UNION SELECT 'service', parent_id, service_id FROM service_dependency WHERE parent_id IS NOT NULL \
     UNION SELECT 'service', service_id, service_id FROM service_dependency WHERE parent_id IS NOT NULL \
     UNION SELECT 'service', parent_id, parent_id FROM service_dependency WHERE parent_id IS NOT NULL";
 
-/// Lets each key lead to the newest open incident of each policy that a service with the key has joined; 0 stands for a policy that
-/// is gone.
+/// The statement that assigns each key, for each policy, to the newest open incident of a service with the key. The policy
+/// 0 stands for deleted policies.
 fn fill() -> String {
     format!(
         "INSERT INTO incident_group_key (kind, key_id, policy_id, incident_id) \

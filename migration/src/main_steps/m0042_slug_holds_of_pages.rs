@@ -1,4 +1,4 @@
-//! Which page gave up a slug, so that a page keeps a few of them and no more.
+//! The page that gave up a held slug, so that the number of held slugs per page can be limited.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::big_integer_null;

@@ -1,4 +1,4 @@
-//! Which components shall show a service, so that one whose service was deleted is told from one that never had any.
+//! A flag for components that were linked with a service, which tells a deleted service from one that was never set.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::boolean;

@@ -1,4 +1,4 @@
-//! How much is kept of the answers under keys, and from what a long one is made again.
+//! The sizes of the answers stored for idempotency keys, and the resources from which large answers are rendered again.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, string_null};

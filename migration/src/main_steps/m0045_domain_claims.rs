@@ -1,7 +1,7 @@
-//! Several claims of one host name, of which one at most is active.
+//! Several claims of one host name, of which at most one is active.
 //!
-//! Before, the column itself was unique, so that whoever claimed a name first kept everybody else from it. SQLite cannot take
-//! that from a column: the table is recreated and filled with its rows.
+//! Until now the column was unique, so that the first claim of a name excluded all others. SQLite cannot remove this from
+//! a column, so the table is recreated and filled with its rows.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, big_integer_null, pk_auto, string, string_null};
@@ -18,7 +18,7 @@ const COLUMNS: &str = "id, public_id, statuspage_id, hostname, status, txt_value
     next_look_at, wrong_since, asked_at, created_at";
 const BY_HOSTNAME: &str = "custom_domain_by_hostname";
 const ACTIVE: &str = "custom_domain_active_hostname";
-/// The name that PostgreSQL gives to the constraint of a unique column.
+/// The name that PostgreSQL gives to the constraint of the unique column.
 const UNIQUE: &str = "custom_domain_hostname_key";
 
 #[async_trait::async_trait]
@@ -39,7 +39,8 @@ impl MigrationTrait for Step {
         manager.create_index(index(BY_HOSTNAME, TABLE, &["hostname"])).await
     }
 
-    /// Of several claims of a name one stays: the active one, or else the oldest. Versions before do not know the new error code.
+    /// Keeps one of several claims of a name: the active one, or else the oldest. Earlier versions do not know the new
+    /// error code.
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let delete = format!(
             "DELETE FROM {TABLE} WHERE EXISTS (SELECT 1 FROM {TABLE} AS other WHERE other.hostname = {TABLE}.hostname \
@@ -69,8 +70,8 @@ async fn execute(manager: &SchemaManager<'_>, sql: &str) -> Result<(), DbErr> {
     manager.get_connection().execute_unprepared(sql).await.map(drop)
 }
 
-/// Recreates the table with this column, its other columns, indexes and rows as they are. Keys that were given are not given
-/// again.
+/// Recreates the table with this definition of the host name column, and its other columns, indexes and rows unchanged.
+/// Keys that were assigned are not assigned again.
 async fn rebuild(manager: &SchemaManager<'_>, hostname: impl IntoColumnDef) -> Result<(), DbErr> {
     execute(manager, &format!("ALTER TABLE {TABLE} RENAME TO {FORMER}")).await?;
     manager.create_table(custom_domain(hostname)).await?;

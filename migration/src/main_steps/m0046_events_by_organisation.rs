@@ -1,4 +1,5 @@
-//! An index of the events of an organisation in their order: what a client has missed is read without those of others.
+//! An index of the events of an organisation by number, so that events that a client has missed are read without those of
+//! other organisations.
 
 use sea_orm_migration::prelude::*;
 

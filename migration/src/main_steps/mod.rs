@@ -1,4 +1,4 @@
-//! Steps of the main database in the order in which they are applied.
+//! Steps of the main database, in the order in which they are applied.
 
 mod m0001_organisations;
 mod m0002_services;
@@ -103,7 +103,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
     ]
 }
 
-/// An index of these columns.
+/// The statement for an index on these columns.
 fn index(name: &'static str, table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
     let mut index = Index::create();
     index.name(name).table(table);
@@ -113,7 +113,7 @@ fn index(name: &'static str, table: &'static str, columns: &[&'static str]) -> I
     index
 }
 
-/// A column that names a row of another table by its key.
+/// A foreign key from a column to the `id` of another table.
 fn reference(
     (table, column): (&'static str, &'static str),
     other: &'static str,

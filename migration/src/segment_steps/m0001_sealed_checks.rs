@@ -1,4 +1,4 @@
-//! Sealed results of one segment: the same tables that PostgreSQL has as partitions.
+//! The tables of a segment file: the same ones that PostgreSQL has as table partitions.
 
 use sea_orm_migration::prelude::*;
 
@@ -19,7 +19,7 @@ const TABLES: [&str; 4] = [
 
 #[async_trait::async_trait]
 impl MigrationTrait for Step {
-    /// A segment is made in the middle of everything else, and may be cut off.
+    /// A transaction, because segments are created while the program runs, and the process may be killed meanwhile.
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }

@@ -1,4 +1,4 @@
-//! Steps of a segment file (SQLite) in the order in which they are applied.
+//! Steps of a segment file (SQLite), in the order in which they are applied.
 
 mod m0001_sealed_checks;
 

@@ -30,7 +30,7 @@ fn open(organisation: i64) -> Select<incident::Entity> {
     published(organisation).filter(incident::Column::ResolvedAt.is_null())
 }
 
-/// The candidates with these keys, and the facts about them.
+/// The candidates with these keys, with their chosen pages and mentioned services.
 async fn gather(
     connection: &dyn StoreConnection,
     keys: Vec<i64>,

@@ -17,7 +17,7 @@ use crate::store::page_window::PageWindow;
 
 pub(super) struct MaintenanceAnnouncements;
 
-/// The states in which visitors see a maintenance.
+/// States of the maintenances that visitors see as current.
 const ANNOUNCED: [MaintenanceStatus; 2] = [MaintenanceStatus::InProgress, MaintenanceStatus::Scheduled];
 
 fn all(organisation: i64) -> Select<maintenance::Entity> {
@@ -31,7 +31,7 @@ fn coming(organisation: i64) -> Select<maintenance::Entity> {
     all(organisation).filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
 }
 
-/// The candidates with these keys, and the facts about them.
+/// The candidates with these keys, with their chosen pages and mentioned services.
 async fn gather(
     connection: &dyn StoreConnection,
     keys: Vec<i64>,
@@ -54,8 +54,8 @@ async fn gather(
     })
 }
 
-/// Keys of maintenances in their order, without those of a series that come after its next one: thirty nights of the
-/// same work would leave no room for others.
+/// Keys of the maintenances in the given order, with only the first planned one of each series: thirty nights of the
+/// same work would leave no room for other maintenances.
 fn next_of_each_series(rows: Vec<(i64, Option<i64>, String)>) -> Vec<i64> {
     let mut announced = HashSet::new();
     let mut is_announced = |series: Option<i64>, status: &str| {

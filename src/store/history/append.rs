@@ -1,8 +1,9 @@
-//! Appending results and status changes: many rows per statement, few statement texts, so that each is prepared once.
-//! PostgreSQL gets all results of a batch in its binary copy format, at half the cost of the best `INSERT`.
+//! Appends results and status changes. Each statement holds many rows, and there are few distinct statement texts, so
+//! that each is prepared only once. On PostgreSQL the results of a batch are sent in the binary copy format, at half
+//! the cost of the best `INSERT`.
 //!
-//! A batch that is written again changes nothing: a result is identified by service, time and location. Results are
-//! sent to the bucket of their service in the order of their keys, so that a commit touches few pages.
+//! Writing a batch again changes nothing: a result is identified by service, time and location. Each row belongs to the
+//! bucket of its service, and rows are sent in the order of their keys, so that a commit touches few pages.
 
 use sea_orm::{ConnectionTrait, DbBackend, SqlErr, Statement, Value};
 
@@ -25,14 +26,14 @@ const CHECK_WIDTH: u8 = 18;
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
-/// Maximum number of rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
+/// Maximum number of rows per statement: 1,024 rows of 18 values stay below SQLite's limit of 32,766 values.
 const CHUNK_MAX_ROWS: usize = 1_024;
 
-/// Rows that are sent to PostgreSQL at a time: it inserts them while the next are made.
+/// Number of rows that are sent to PostgreSQL at a time: it inserts them while the next ones are encoded.
 const PART_ROWS: usize = 512;
 
-/// Appends finished checks in a transaction; returns how many are new. Those that exist already, as rows or in
-/// blocks, are left as they are.
+/// Appends finished checks in a transaction. Returns the number of new ones; checks that are already stored, as rows or
+/// in blocks, are left unchanged.
 ///
 /// # Errors
 ///
@@ -64,8 +65,8 @@ pub async fn checks(
     Ok(stored)
 }
 
-/// Sends all rows to PostgreSQL at once; returns how many they were. `None` if one of them exists already, which is
-/// rare, because `COPY` cannot skip it.
+/// Sends all rows to PostgreSQL in one `COPY` and returns their number. `None` if one of the rows exists already, which is
+/// rare; `COPY` cannot skip it.
 async fn copy(
     transaction: &Transaction<HistoryError>,
     rows: &[(Key, &CheckRecord)],
@@ -86,7 +87,7 @@ async fn copy(
     Ok(copied)
 }
 
-/// The rows in the binary copy format, in parts.
+/// The rows in the binary copy format, in parts of `PART_ROWS` rows.
 fn binary(rows: &[(Key, &CheckRecord)]) -> impl Iterator<Item = Vec<u8>> {
     let mut binary = BinaryRows::new(CHECK_WIDTH.into());
     let mut parts = rows.chunks(PART_ROWS);
@@ -119,7 +120,7 @@ fn put_check(binary: &mut BinaryRows, (bucket, checked_at, service, location): K
     binary.put(failure.map(|failure| &*failure.message));
 }
 
-/// Bucket, start, service and number of the location of a result: the key of its row.
+/// Key of the row of a result: bucket, start in milliseconds, service, and number of the location.
 type Key = (i16, i64, ServiceKey, i32);
 
 fn in_order<'a>(
@@ -135,7 +136,7 @@ fn in_order<'a>(
     Ok(keyed)
 }
 
-/// Appends status changes. Rows that exist already are left as they are.
+/// Appends status changes. Rows that already exist are left unchanged.
 pub async fn changes(connection: &dyn StoreConnection, changes: &[StatusChange]) -> Result<(), HistoryError> {
     let backend = connection.get_database_backend();
     for chunk in chunks(changes, CHUNK_MAX_ROWS) {

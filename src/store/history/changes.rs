@@ -1,10 +1,10 @@
 //! Status changes: the rows from which uptime is computed.
 //!
-//! Rows are numbered in the order in which they were recorded, and their times rise with the numbers, except where
-//! results of another tool were imported, and where the wall clock was set back: such services have rows with the
-//! cause `clock`, which an index of their own finds.
+//! Rows are numbered in the order in which they were recorded, and their times rise with the numbers. The exceptions are
+//! changes imported from another tool, changes that late results gave, and services whose wall clock was set back: these
+//! services have rows with the cause `clock`, which a separate index finds.
 //!
-//! Rows about flapping (causes 8 and 9) change no status: they are read by [`flapping`] alone.
+//! Rows about flapping (causes 8 and 9) change no status: only [`flapping`] and `of_flapping` read them.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ use crate::model::status_timeline::in_time_order;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
 
-/// The changes of a service since `from`, oldest first, led by the last one before it: together they give the status
-/// at every moment since `from`.
+/// The changes of a service at or after `from`, oldest first, preceded by the last change before `from`. Together they
+/// give the status at every time since `from`.
 pub async fn since(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -47,7 +47,7 @@ pub async fn since(
     Ok(found)
 }
 
-/// The changes of flapping of a service in a range, oldest first.
+/// The rows about flapping of a service in a time range, oldest first.
 pub async fn of_flapping(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -62,14 +62,14 @@ pub async fn of_flapping(
     rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// Excludes changes of flapping. Their causes have the highest numbers.
+/// Condition that excludes rows about flapping, whose causes have the highest numbers.
 fn of_status() -> SimpleExpr {
     Column::Cause.lt(ChangeCause::Flapping.code())
 }
 
-/// Returns true if the wall clock was set back at any time in the past of the service.
+/// Returns true if the wall clock was ever set back during the history of the service.
 async fn was_set_back(connection: &dyn StoreConnection, service: ServiceKey) -> Result<bool, HistoryError> {
-    // The number of the cause is written out, or the partial index would not be used.
+    // The cause is a literal in the text; with a bound value the partial index would not be used.
     let text = "SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1 LIMIT 1";
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, [service.into()]);
     Ok(connection.query_one_raw(statement).await?.is_some())
@@ -85,14 +85,14 @@ async fn recorded(
     rows.all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// The changes since `from`, in one value: there may be thousands, and passing a row takes longer than finding it.
-/// `None` if the clock was set back in the past of the service, so that all changes are needed.
+/// The changes at or after `from`, transferred as one value: there may be thousands, and transferring a row takes longer
+/// than finding it. `None` if the clock was set back in the history of the service: the caller must then read all changes.
 async fn not_before(
     connection: &dyn StoreConnection,
     service: ServiceKey,
     from: Timestamp,
 ) -> Result<Option<Vec<StatusChange>>, HistoryError> {
-    // The number of the cause is written out, or its index would not be used.
+    // The cause is a literal in the text; with a bound value its index would not be used.
     let text = "SELECT STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id), \
         CASE WHEN EXISTS (SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1) THEN 1 ELSE 0 END \
         FROM status_change WHERE service_id = $1 AND at >= $2 AND cause < 8";
@@ -119,8 +119,8 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     from_codes(service, at, from, to, cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service of these partitions that has one. The last one in time, for imported changes are
-/// written later than the changes after them; but where the wall clock was set back, the last one recorded.
+/// The last change of every service of these partitions that has one. It is the last in time, because imported changes may
+/// be written after later ones; only if the wall clock was set back, it is the last recorded.
 pub async fn latest_of(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -147,8 +147,8 @@ pub async fn latest_of(
     rows.iter().map(from_row).collect()
 }
 
-/// The transitions since `from` of every service of these partitions, and whether it flaps; most have neither. One
-/// statement, however many services there are.
+/// The transitions since `from` and the flapping state of services of these partitions; a service without either is not
+/// in the result. Uses one statement, however many services there are.
 pub async fn flapping(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -177,7 +177,7 @@ pub async fn flapping(
     Ok(found)
 }
 
-/// The last recorded change of every service in whose past the wall clock was set back.
+/// The last recorded change of every service in whose history the wall clock was set back; imported changes are ignored.
 async fn last_recorded(connection: &dyn StoreConnection) -> Result<Vec<Model>, HistoryError> {
     let text = "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
         (SELECT MAX(id) AS id FROM status_change WHERE cause <> 5 AND cause < 8 AND service_id IN \
@@ -186,7 +186,7 @@ async fn last_recorded(connection: &dyn StoreConnection) -> Result<Vec<Model>, H
     Ok(Entity::find().from_raw_sql(statement).all(&connection).await?)
 }
 
-/// Returns the time of the first change of a service, imported ones left out, or `None` if there is none.
+/// Returns the time of the first change of a service that was not imported; `None` if there is none.
 pub async fn first_own(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -201,7 +201,7 @@ pub async fn first_own(
     Ok(row.map(|row| Timestamp::from_ms(row.at)))
 }
 
-/// Deletes the imported changes of a service, before others replace them.
+/// Deletes the imported changes of a service, before a new import replaces them.
 pub async fn remove_imported(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -211,7 +211,7 @@ pub async fn remove_imported(
     Ok(())
 }
 
-/// Deletes the changes that late results gave within a time, before they are derived again.
+/// Deletes the changes in a time range that were derived from late results, before they are derived again.
 pub async fn remove_filled(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -223,7 +223,7 @@ pub async fn remove_filled(
     Ok(())
 }
 
-/// The last change of a service.
+/// The last change of a service: the last in time, or the last recorded if the wall clock was set back.
 pub async fn latest(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -238,9 +238,9 @@ pub async fn latest(
     row.as_ref().map(from_row).transpose()
 }
 
-/// Changes before `before` that another one before it has superseded: no figure of a later time needs them. Changes
-/// recorded before the wall clock was set back supersede none that were recorded later, and the record of the setback
-/// stays.
+/// Row numbers of the changes before `before` that a later change, up to `before`, has superseded: no figure of a later time
+/// needs them. A change recorded before the wall clock was set back supersedes none that was recorded after it, and the
+/// record of the setback itself is never included.
 pub async fn superseded_before(
     connection: &dyn StoreConnection,
     before: Timestamp,

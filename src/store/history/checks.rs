@@ -1,7 +1,7 @@
-//! The check history of a service, newest first (contract 4.8): rows and blocks read as one.
+//! The check history of a service, newest first (contract 4.8), read from rows and blocks as if they were one table.
 //!
-//! A page shows the contents of rows and blocks as of one moment, whatever is sealed or merged meanwhile. An
-//! unreadable block is an error, never a shorter page. `descent` decides in which order blocks are read.
+//! A page shows a consistent snapshot of rows and blocks, whatever is sealed or merged meanwhile. An unreadable block is
+//! an error, never a shorter page. `descent` decides in which order blocks are read.
 
 mod descent;
 mod query;
@@ -19,11 +19,11 @@ use crate::store::history::{History, HistorySnapshot};
 
 pub use query::{CheckFilter, CheckPosition};
 
-/// Attempts to read a page, which starts over when a segment was dropped while it was read. A segment stays for a
-/// minute after its last new reader, so a single retry is rare already.
+/// Maximum number of attempts to read a page. An attempt fails if a segment is dropped while it is read. A segment stays
+/// for a minute after its last new reader, so even one retry is rare.
 const TRIES: usize = 3;
 
-/// At most `limit` entries of the service, newest first.
+/// The newest checks of the service that match the filter, newest first, at most `limit`.
 pub async fn page(
     history: &History,
     service: ServiceKey,
@@ -37,7 +37,8 @@ pub async fn page(
         let numbers = LocationNumbers::read(&rows).await?;
         let question = CheckQuery::new(service, filter, &numbers, limit);
         let fresh = question.fresh(&rows).await?;
-        // A page waits for segments without holding a connection; otherwise pages could wait for each other.
+        // The transaction ends before the segments are read: pages that hold a connection while waiting could block each
+        // other.
         rows.end_reading().await?;
         let known: BTreeSet<SegmentId> = ids(&segments);
         match HistoryDescent::new(&storage, &question, segments, fresh).page().await {

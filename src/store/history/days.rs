@@ -1,4 +1,4 @@
-//! Fresh answers summed up per service and day by the database: the initial figures of services.
+//! Unsealed checks summed up per service and day by the database, for the initial figures of services.
 
 use sea_orm::{ConnectionTrait, FromQueryResult, Statement, Value};
 
@@ -8,23 +8,23 @@ use crate::model::time_range::TimeRange;
 use crate::store::connection::StoreConnection;
 use crate::store::error::HistoryError;
 
-/// Buckets read at a time: the database sorts the rows that it sums up.
+/// Number of buckets read per statement: the database sorts the rows that it sums up.
 const BUCKETS_AT_ONCE: usize = 16;
 
-/// The answered checks of a service on one day, from locations with role `full`.
+/// Sums over the answered checks of a service on one day, from locations with role `full`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromQueryResult)]
 pub struct DayAnswers {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// The day, as of [`crate::clock::Timestamp::day`].
+    /// Number of the day, see [`crate::clock::Timestamp::day`].
     pub day: i64,
     /// Number of answered checks.
     pub answered: i64,
-    /// Sum of their response times in microseconds.
+    /// Sum of the response times in microseconds.
     pub sum_us: i64,
 }
 
-/// The fresh answers of all services of these buckets in `[from, to)`, by service.
+/// The sums for all services of these buckets over the rows in `[from, to)`, sorted by service and day.
 pub async fn fresh(
     connection: &dyn StoreConnection,
     buckets: &[i16],
@@ -40,7 +40,7 @@ pub async fn fresh(
     );
     let mut found = Vec::new();
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // Padded, so that only one statement text is prepared.
+        // Padded to a fixed number, so that only one statement text is prepared.
         let padding = std::iter::repeat_n(&some[0], BUCKETS_AT_ONCE - some.len());
         let indexes = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
         let values = [from.ms().into(), to.ms().into()].into_iter().chain(indexes);

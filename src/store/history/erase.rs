@@ -8,7 +8,7 @@ use crate::store::error::HistoryError;
 use crate::store::history::fresh_checks::bucket_of;
 use crate::store::history::{History, sealed, segments};
 
-/// Erases all measurements of a service: rows, blocks and rollups. Repeatable: killed half-way, it starts over.
+/// Deletes all measurements of a service: rows, blocks, rollups and status changes. Can be repeated if it was interrupted.
 pub async fn service(history: &History, service: ServiceKey) -> Result<(), HistoryError> {
     for segment in segments::visible(history.reader()).await? {
         let opened = history.storage().connect(segment.id).await?;

@@ -1,10 +1,10 @@
-//! Status changes in the order in which they were recorded, for readers that react to them.
+//! Status changes in the order in which they were recorded, for readers that react to them (the feed).
 //!
-//! Numbers rise in that order among the partitions of a node: its recorder alone writes their changes, one
-//! transaction at a time. Later findings about the past (late results, an import) are written beside it, and are not
-//! read here. PostgreSQL assigns numbers before rows are visible. So a writer of changes announces it with a shared
-//! lock of their partitions, and a reader that must know that no lower number is still to appear waits for these
-//! locks.
+//! Within the partitions of a node, numbers rise in the order of recording: only the node's recorder writes the changes,
+//! one transaction at a time. Changes that are found out later (from late results or an import) are stored by other
+//! writers, and are not part of the feed. PostgreSQL assigns numbers before rows become visible. A writer of changes
+//! therefore takes a shared lock on their partitions, and a reader that must be sure that no lower number appears later
+//! waits for these locks.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _};
@@ -19,22 +19,22 @@ use crate::model::service::ServiceKey;
 use crate::store::error::HistoryError;
 use crate::store::history::changes::from_row;
 
-/// A change and its number in the order.
+/// A status change with its number in the feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberedChange {
-    /// Number of the change in the order.
+    /// Number of the change; later changes have larger numbers.
     pub number: i64,
-    /// The change as it is stored.
+    /// The recorded status change.
     pub change: StatusChange,
 }
 
-/// The first key of the PostgreSQL locks that announce changes on their way; the second is the partition.
+/// First key of the PostgreSQL locks that announce changes; the second key is the partition.
 const LOCK_CLASS: i32 = 1_464_551_009;
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Maximum number of keys in one statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// The first changes of services of these partitions behind this number.
+/// The first `limit` changes in these partitions with a number above `number`, in ascending order.
 pub async fn after(
     connection: &dyn StoreConnection,
     number: i64,
@@ -46,7 +46,7 @@ pub async fn after(
     rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
 }
 
-/// The numbers of the changes of these services behind this number, in their order: at most `limit`, the lowest.
+/// The numbers above `number` of changes of these services, in ascending order: the lowest ones, at most `limit`.
 pub async fn numbers_of_services(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -65,7 +65,7 @@ pub async fn numbers_of_services(
     Ok(numbers)
 }
 
-/// The changes with these numbers, in their order.
+/// The changes with these numbers, in ascending order.
 pub async fn with_numbers(
     connection: &dyn StoreConnection,
     numbers: &[i64],
@@ -75,23 +75,23 @@ pub async fn with_numbers(
     rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
 }
 
-/// The number of the newest change of these partitions; 0 when there is none.
+/// The number of the newest change in these partitions; 0 if there is none.
 pub async fn newest(connection: &dyn StoreConnection, partitions: PartitionSet) -> Result<i64, HistoryError> {
     let newest = among(partitions).order_by_desc(Column::Id).one(&connection).await?;
     Ok(newest.map_or(0, |row| row.id))
 }
 
-/// The number of the newest row of all, of any kind; 0 when there is none.
+/// The number of the newest row of any kind, including rows that are not part of the feed; 0 if there is none.
 pub async fn last_number(connection: &dyn StoreConnection) -> Result<i64, HistoryError> {
     let newest = Entity::find().order_by_desc(Column::Id).one(&connection).await?;
     Ok(newest.map_or(0, |row| row.id))
 }
 
-/// Announces that this transaction will write changes of these partitions.
+/// Announces that this transaction is going to write changes of these partitions. Must be called before the writes.
 ///
 /// # Errors
 ///
-/// Also when the wait for a reader takes too long.
+/// Also when the wait for a reader that holds the lock takes too long.
 pub async fn announce(
     transaction: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -99,7 +99,7 @@ pub async fn announce(
     lock(transaction, partitions, "pg_advisory_xact_lock_shared").await
 }
 
-/// Waits until no transaction is writing changes of these partitions; none starts writing before this one ends.
+/// Waits until no transaction is writing changes of these partitions. New writers must wait until this transaction ends.
 ///
 /// # Errors
 ///
@@ -111,7 +111,8 @@ pub async fn wait_for_writers(
     lock(transaction, partitions, "pg_advisory_xact_lock").await
 }
 
-/// SQLite has one writer at a time, and assigns numbers in the order of its commits.
+/// Takes a lock on each partition. Does nothing on SQLite, which has one writer at a time and assigns numbers in the order
+/// of its commits.
 async fn lock(
     transaction: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -120,14 +121,14 @@ async fn lock(
     if transaction.get_database_backend() != DbBackend::Postgres || partitions.is_empty() {
         return Ok(());
     }
-    // In a fixed order: two transactions that lock them never wait for each other.
+    // In a fixed order, so that two transactions never wait for each other.
     let calls: Vec<String> =
         partitions.iter().map(|one| format!("{function}({LOCK_CLASS}, {})", one.number())).collect();
     transaction.execute_unprepared(&format!("SELECT {}", calls.join(", "))).await?;
     Ok(())
 }
 
-/// The changes of these partitions that their recorder has written.
+/// Selects the changes of these partitions that belong to the feed.
 fn among(partitions: PartitionSet) -> Select<Entity> {
     let stored_later = [ChangeCause::Imported, ChangeCause::Filled].map(ChangeCause::code);
     let query = Entity::find().filter(Column::Cause.is_not_in(stored_later));

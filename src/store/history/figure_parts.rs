@@ -1,7 +1,7 @@
-//! The parts of figures: fresh results one by one, rollups of the sealed ones, and the sealed results of the time
-//! that no rollup covers. Together they include each result once.
+//! The parts of figures: fresh results, rollups of sealed results, and single sealed results for times that no rollup
+//! covers (slivers). Together they contain each result exactly once.
 //!
-//! Which time that is depends on the request, so the caller passes it; few results of it are read.
+//! Which times are slivers depends on the request, so the caller decides it. Slivers are short, so few results are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,38 +20,38 @@ use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, HistorySnapshot, samples};
 
-/// Attempts to read before giving up, because segments were dropped meanwhile. They stay for a minute, so a single
-/// retry is rare.
+/// Maximum number of attempts. An attempt fails if a segment is dropped while it is read; segments stay for a minute
+/// after their retirement, so even one retry is rare.
 const ATTEMPTS: u32 = 3;
 
-/// Selects the results to read.
+/// Selects the results from which figures are computed.
 #[derive(Clone, Copy)]
 pub struct ResultScope<'a> {
-    /// Time of the results.
+    /// Time range of the results.
     pub span: TimeRange,
-    /// Only of these locations, unless `None`.
+    /// Numbers of the locations whose results are included; `None` = all.
     pub locations: Option<&'a [i32]>,
-    /// The time of a rollup (its length and start) that it cannot cover.
+    /// Returns the slivers of a rollup with this level and start: the time ranges for which the rollup cannot be used.
     pub slivers: &'a (dyn Fn(RollupLevel, Timestamp) -> Vec<TimeRange> + Sync),
 }
 
 /// The parts of the figures of one service.
 #[derive(Clone, Debug, Default)]
 pub struct FigureParts {
-    /// Single results: fresh ones, and sealed ones of the slivers.
+    /// Single results: unsealed ones, and sealed ones from slivers.
     pub samples: Vec<CheckSample>,
-    /// Rollups with their lengths. They may reach beyond the span.
+    /// Rollups with their levels. They may extend beyond the requested time range.
     pub rollups: Vec<(RollupLevel, SealedRollup)>,
 }
 
-/// The segments of a snapshot whose rows have been read: it holds no connection of the history database.
+/// The segments of a snapshot whose rows have already been read. Holds no connection to the history database.
 #[derive(Debug)]
 pub struct SegmentView {
     segments: Vec<Segment>,
     storage: SegmentStorage,
 }
 
-/// Returns the parts of a service's figures over a span.
+/// Reads the parts of the figures of a service.
 pub async fn of_service(
     history: &History,
     service: ServiceKey,
@@ -75,28 +75,28 @@ pub async fn of_service(
 }
 
 impl SegmentView {
-    /// The segments of a snapshot, whose rows are not needed any more.
+    /// Ends the snapshot's transaction, because its rows are no longer needed, and keeps its segments.
     pub async fn of(
         HistorySnapshot { rows, segments, storage }: HistorySnapshot,
     ) -> Result<Self, HistoryError> {
-        // Reading a segment takes a connection; a task that kept one here as well could wait for itself.
+        // Reading a segment takes a connection. A task that kept a connection here could wait forever for a second one.
         rows.end_reading().await?;
         Ok(Self { segments, storage })
     }
 
-    /// Returns true when some of the segments do not count any more: a failure to read them means nothing then.
+    /// Returns true if some of the segments have been retired, so that a failure to read them is no damage.
     pub async fn is_outdated(&self, history: &History) -> Result<bool, HistoryError> {
         let visible = segments::visible(history.reader()).await?;
         let known: BTreeSet<_> = visible.iter().map(|segment| segment.id).collect();
         Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
     }
 
-    /// Returns the sealed parts of these services, by service. One statement for segments that are read together, and
-    /// a few for slivers.
+    /// Returns the sealed parts of these services, by service. Uses one statement for all segments that can be read
+    /// together, and additional ones for slivers.
     ///
     /// # Errors
     ///
-    /// Also when a segment was dropped meanwhile.
+    /// Also when a segment is dropped meanwhile.
     pub async fn sealed(
         &self,
         services: &[ServiceKey],
@@ -128,7 +128,7 @@ impl SegmentView {
     ) -> Result<BTreeMap<ServiceKey, FigureParts>, HistoryError> {
         let mut found: BTreeMap<ServiceKey, FigureParts> = BTreeMap::new();
         let open = self.storage.open(segments).await?;
-        // Rollups of one start share their slivers.
+        // Rollups with the same start have the same slivers.
         let mut starts_of: BTreeMap<(usize, ServiceKey), BTreeSet<Timestamp>> = BTreeMap::new();
         for SegmentItem { index, item: rollup } in
             combined_reads::rollups(&open, services, scope.span).await?
@@ -167,7 +167,7 @@ impl fmt::Debug for ResultScope<'_> {
     }
 }
 
-/// Spans in order, those that adjoin as one.
+/// Time ranges in their order, with adjacent ones joined into one.
 fn joined(spans: impl Iterator<Item = TimeRange>) -> Vec<TimeRange> {
     let mut joined: Vec<TimeRange> = Vec::new();
     for span in spans {

@@ -1,8 +1,8 @@
-//! Fresh results: the rows of `fresh_check`, before they are sealed.
+//! Fresh results: the rows of `fresh_check`, which have not been sealed yet.
 //!
-//! A service's rows are in one of 1,024 buckets, in the order of their time. So a commit of many services touches few
-//! pages, the newest rows of a service are found without a second index, and the rows to seal are one range per
-//! bucket.
+//! The table has 1,024 buckets, each sorted by time, and all rows of a service are in one bucket. A commit for many
+//! services thus touches few pages, the newest rows of a service are found without a second index, and the rows to be
+//! sealed are one range in each bucket.
 
 use std::num::NonZeroU32;
 
@@ -25,17 +25,17 @@ use crate::store::history::sealed::CheckSeries;
 /// Number of buckets of the table.
 pub const BUCKETS: i16 = 1_024;
 
-// Otherwise the services of a bucket would belong to several partitions.
+// Otherwise the services of one bucket could belong to several partitions.
 const _: () =
     assert!(BUCKETS.unsigned_abs().is_multiple_of(PARTITIONS as u16), "buckets are parts of partitions");
 
-/// The bucket of a service.
+/// The bucket of a service, from 0 to `BUCKETS - 1`.
 #[must_use]
 pub fn bucket_of(service: ServiceKey) -> i16 {
     i16::try_from(service.rem_euclid(i64::from(BUCKETS))).unwrap_or_default()
 }
 
-/// The buckets of all services of these partitions, lowest first.
+/// The buckets with the services of these partitions, in ascending order.
 pub fn buckets_of(partitions: PartitionSet) -> impl Iterator<Item = i16> {
     (0..BUCKETS).filter(move |bucket| partitions.contains(Partition::of(i64::from(*bucket))))
 }
@@ -43,24 +43,24 @@ pub fn buckets_of(partitions: PartitionSet) -> impl Iterator<Item = i16> {
 /// One fresh result with its series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshCheck {
-    /// The series it belongs to.
+    /// Service and location of the result.
     pub series: CheckSeries,
     /// The check without service and location.
     pub entry: CheckEntry,
 }
 
-/// The filling of one bucket.
+/// The number of rows in one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketFill {
     /// Number of the bucket.
     pub bucket: i16,
     /// Number of results in the bucket.
     pub rows: u64,
-    /// Start of the oldest one.
+    /// Start of the oldest result in the bucket.
     pub oldest: Timestamp,
 }
 
-/// The buckets that hold anything.
+/// The fill of each bucket that has rows.
 pub async fn fillings(connection: &dyn StoreConnection) -> Result<Vec<BucketFill>, HistoryError> {
     let query = Entity::find()
         .select_only()
@@ -77,21 +77,22 @@ pub async fn fillings(connection: &dyn StoreConnection) -> Result<Vec<BucketFill
     Ok(found.into_iter().map(filling).collect())
 }
 
-/// The results of a bucket that are not older than some instant, and its oldest one of all.
+/// The recent results in a bucket, counted, and the start of its oldest result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecentRows {
     /// Number of the bucket.
     pub bucket: i16,
-    /// Start of its oldest result, however old.
+    /// Start of the oldest result in the bucket, even if it is before `since`.
     pub oldest: Timestamp,
-    /// Results from `since` on and before `until`.
+    /// Number of results that started at or after `since` and before `until`.
     pub settled: u64,
-    /// Number of results from `until` on.
+    /// Number of results that started at or after `until`.
     pub unsettled: u64,
 }
 
-/// The buckets that have rows. Counts only the results from `since` on, in two parts: before `until`, and from then
-/// on. Costs as much as there are such results, and one index lookup for each bucket.
+/// Counts the results of each bucket that started at or after `since`, separately before and after `until`. Buckets
+/// without rows are left out. The cost is proportional to the number of counted results, plus one index lookup for each
+/// bucket.
 pub async fn recent_rows(
     connection: &dyn StoreConnection,
     since: Timestamp,
@@ -121,7 +122,7 @@ pub async fn recent_rows(
     found.collect::<Result<_, DbErr>>().map_err(HistoryError::from)
 }
 
-/// Returns how many results of a bucket are older than `boundary`.
+/// Returns the number of results in a bucket that are older than `boundary`.
 pub async fn rows_before(
     connection: &dyn StoreConnection,
     bucket: i16,
@@ -131,7 +132,7 @@ pub async fn rows_before(
     Ok(those.count(&connection).await?)
 }
 
-/// The fresh results of a service in `[from, to)`, newest first, to be narrowed further.
+/// Selects the fresh results of a service in `[from, to)`, newest first; callers add columns and filters.
 pub(super) fn of_service(service: ServiceKey, TimeRange { from, to }: TimeRange) -> Select<Entity> {
     Entity::find()
         .filter(Column::Bucket.eq(bucket_of(service)))
@@ -141,7 +142,7 @@ pub(super) fn of_service(service: ServiceKey, TimeRange { from, to }: TimeRange)
         .order_by_desc(Column::CheckedAt)
 }
 
-/// The results of a bucket before `boundary`, oldest first.
+/// The results in a bucket that are older than `boundary`, oldest first.
 pub async fn of_bucket(
     connection: &dyn StoreConnection,
     bucket: i16,
@@ -156,8 +157,8 @@ pub async fn of_bucket(
     rows.iter().map(|row| FreshCheck::try_from(model(bucket, row)?)).collect()
 }
 
-/// Makes the space of deleted rows available for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs
-/// once a minute at most, and within a minute as many rows may be deleted as the table ever holds.
+/// Makes the space of deleted rows available for new ones. SQLite does so by itself. PostgreSQL's own vacuum runs at most
+/// once a minute; by then nearly all rows of the table may have been deleted and replaced.
 pub async fn reclaim(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         connection.execute_unprepared("VACUUM (TRUNCATE OFF) fresh_check").await?;
@@ -165,11 +166,11 @@ pub async fn reclaim(connection: &dyn StoreConnection) -> Result<(), HistoryErro
     Ok(())
 }
 
-/// All columns but the bucket, as [`model`] reads them.
+/// All columns except the bucket, in the order in which [`model`] reads them.
 const COLUMNS: &str = "checked_at, service_id, location_id, scheduled_at, status, attempt, role, status_code, response_us, \
     dns_us, connect_us, tls_us, ttfb_us, transfer_us, total_us, error_code, error_message";
 
-/// By index: finding columns by their names costs as much as all the rest of sealing.
+/// Reads a row by column index: looking columns up by name would double the time of sealing.
 fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     Ok(Model {
         bucket,
@@ -193,7 +194,8 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     })
 }
 
-/// Returns the start of the result of a bucket with `older` older ones before it.
+/// Returns the start of the row at this position in a bucket, sorted from oldest to newest: `older` rows precede it.
+/// `None` if the bucket has fewer rows.
 pub async fn start_of_row(
     connection: &dyn StoreConnection,
     bucket: i16,
@@ -204,7 +206,7 @@ pub async fn start_of_row(
     Ok(row.one(&connection).await?.map(Timestamp::from_ms))
 }
 
-/// Deletes the results of a bucket before `boundary`; how many there were.
+/// Deletes the results in a bucket that are older than `boundary`; returns their number.
 pub async fn delete(
     connection: &dyn StoreConnection,
     bucket: i16,

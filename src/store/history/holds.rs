@@ -1,7 +1,7 @@
-//! Holds of partitions: the fencing tokens of engine nodes, checked on every write.
+//! Holds on partitions: the fencing tokens of engine nodes, checked on every write.
 //!
-//! A node that takes a partition records it here first. From then on a write of an earlier holder finds that it is
-//! stale: a write reads the rows of its partitions with a shared lock, so no hold changes before it is committed.
+//! A node that takes a partition records it here first. Later writes of an earlier holder find a newer token and are
+//! refused. Each write reads the rows of its partitions under a shared lock, so no hold changes before the write commits.
 
 use std::collections::BTreeMap;
 
@@ -19,26 +19,26 @@ use crate::model::ledger::FencingToken;
 use crate::model::partition::{Partition, PartitionSet};
 use crate::store::error::HistoryError;
 
-/// A hold of a partition.
+/// A node's hold on a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionHold {
-    /// The data folder of the node that holds it; `None` = there is none, or it cannot be read.
+    /// Id of the data folder of the holding node; `None` if it cannot be read, or for a hold without holder.
     pub holder: Option<Id>,
     /// Fencing token of the holder.
     pub fence: FencingToken,
-    /// The time at which it was taken.
+    /// Time at which the partition was taken.
     pub taken_at: Timestamp,
 }
 
-/// The time that a write with a token may stay open without a further statement, in milliseconds: its node may be
-/// suspended or gone, and its partitions cannot be taken before.
+/// Maximum idle time of a transaction that uses a token, in milliseconds. If its node is suspended or gone, its partitions
+/// cannot be taken before this time has passed.
 const IDLE_MS: u32 = 3_000;
 
-/// Takes partitions for a node. A hold with a later token stays as it is.
+/// Takes partitions for a node. A hold with a newer token is left unchanged.
 ///
 /// # Errors
 ///
-/// [`HistoryError::Overtaken`] when a hold with a later token exists.
+/// [`HistoryError::Overtaken`] when one of the partitions is held with a newer token.
 pub async fn take(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -73,8 +73,8 @@ pub async fn take(
     }
 }
 
-/// Ends connections that are stalled in the middle of a `COPY`: they hold the lock of a node that is suspended or
-/// gone, and no time limit of PostgreSQL applies there.
+/// Terminates connections that are stalled in the middle of a `COPY` statement. They hold the lock of a node that is
+/// suspended or gone, and PostgreSQL has no time limit for this case.
 pub async fn terminate_stalled_copy_statements(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     if connection.get_database_backend() == DbBackend::Postgres {
         let text = format!(
@@ -87,13 +87,13 @@ pub async fn terminate_stalled_copy_statements(connection: &dyn StoreConnection)
     Ok(())
 }
 
-/// The newest token; `None` before the first.
+/// The newest fencing token; `None` if no hold is stored.
 pub async fn newest(connection: &dyn StoreConnection) -> Result<Option<FencingToken>, HistoryError> {
     let rows = Entity::find().all(&connection).await?;
     Ok(rows.into_iter().map(|row| FencingToken { epoch: row.epoch, revision: row.revision }).max())
 }
 
-/// Returns the present holds of these partitions, which may change at any time.
+/// Returns the current holds on these partitions, without locking them.
 pub async fn read(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -102,7 +102,7 @@ pub async fn read(
     Ok(rows.iter().filter_map(from_row).collect())
 }
 
-/// Deletes every hold: the next writer needs none.
+/// Deletes all holds, so that the next writer needs no token.
 pub async fn forget(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     Entity::delete_many().exec(&connection).await?;
     Ok(())
@@ -117,12 +117,12 @@ pub async fn limit_idling(transaction: &dyn StoreConnection) -> Result<(), Histo
     Ok(())
 }
 
-/// Returns the holds of these partitions; none of them changes before the transaction ends.
+/// Returns the holds on these partitions and locks them: no hold changes until the transaction ends.
 pub async fn lock_shared(
     transaction: &dyn StoreConnection,
     partitions: PartitionSet,
 ) -> Result<BTreeMap<Partition, PartitionHold>, HistoryError> {
-    // In a fixed order, as they are taken: two transactions that lock them never wait for each other.
+    // In the same order as `take`, so that two transactions never wait for each other.
     let rows = Entity::find()
         .filter(Column::Partition.is_in(numbers(partitions)))
         .order_by_asc(Column::Partition)

@@ -1,8 +1,8 @@
-//! Inserting many rows a statement, with few statement texts.
+//! Statements that insert many rows, with few distinct statement texts.
 
 use sea_orm::DbBackend;
 
-/// The text of an `INSERT` of this number of rows and values; existing rows are left as they are.
+/// The text of an `INSERT` of `rows` rows with `width` columns each; rows that already exist are left unchanged.
 pub(super) fn insert_text(
     backend: DbBackend,
     table: &str,
@@ -30,8 +30,8 @@ pub(super) fn insert_text(
     text
 }
 
-/// Powers of two up to `most`, largest first: few statements per batch, because each is a round trip between threads,
-/// and only a few texts per table, so that each is prepared once.
+/// Splits rows into chunks whose sizes are powers of two up to `most`, largest first. This gives few statements per batch,
+/// because each is a round trip between threads, and few distinct texts per table, so that each is prepared only once.
 pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let size = 1 << rows.len().min(most).checked_ilog2()?;

@@ -1,6 +1,6 @@
-//! Late results: results of a time that is already sealed. They may have been sealed themselves, so they are looked
-//! up in the blocks before they become rows; rows and blocks never hold the same check twice, and no figure counts it
-//! twice.
+//! Late results: results whose time is already sealed. They may have been sealed themselves, so they are looked up in the
+//! blocks before they are stored as rows. Rows and blocks thus never contain the same check, and no figure counts a
+//! check twice.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -19,14 +19,14 @@ use crate::store::history::sealed::{self, CheckSeries};
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 
-/// Services per query of a segment.
+/// Number of services per query of a segment.
 const SERVICES_AT_ONCE: usize = 512;
 
-/// The times to look up.
+/// The start times of late results, by series.
 type Late = BTreeMap<CheckSeries, BTreeSet<Timestamp>>;
 
-/// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the result is
-/// valid that long.
+/// The results that are not contained in a block. Nothing else is sealed before the transaction ends, so the answer stays
+/// valid until then.
 pub(super) async fn unsealed<'a>(
     connection: &dyn StoreConnection,
     storage: &SegmentStorage,
@@ -54,8 +54,8 @@ pub(super) async fn unsealed<'a>(
     Ok(Cow::Owned(records.iter().filter(is_new).cloned().collect()))
 }
 
-/// Those of these checks that are sealed. Segments are queried for many services at a time, and only blocks are read
-/// that have a check before and one after a time in question.
+/// The checks in `late` that are sealed. Segments are queried for many services at a time. Only blocks whose time range
+/// contains one of the requested times are read.
 async fn sealed_times(
     storage: &SegmentStorage,
     segments: &[Segment],
@@ -65,8 +65,7 @@ async fn sealed_times(
     for segment in segments {
         let Some((services, span)) = wanted_of(segment, late) else { continue };
         let opened = match storage.connect(segment.id).await {
-            // Its results cannot be distinguished from others any more; losing new results is worse than storing them
-            // twice.
+            // Results in a missing segment cannot be compared. Losing new results would be worse than storing them twice.
             Err(error) if storage.is_lost(segment.id) => {
                 tracing::error!(segment = segment.id, %error, "segment is missing; late results of its time may be stored twice");
                 continue;
@@ -83,8 +82,8 @@ async fn sealed_times(
                 let votes = BlockBody::open(&bytes).and_then(|body| body.votes());
                 let sealed: Vec<Timestamp> = match votes {
                     Ok(votes) => votes.iter().map(|vote| vote.checked_at).collect(),
-                    // One block must not keep all other results from being written. The times in question are taken
-                    // as contained in it, which is most likely.
+                    // One unreadable block must not keep all other results from being written. The late results from its
+                    // period are treated as contained in it, which is most likely.
                     Err(error) => {
                         tracing::error!(
                             error = %sealed::damaged(&summary, &error),
@@ -101,7 +100,7 @@ async fn sealed_times(
     Ok(found)
 }
 
-/// The services of which this segment may have results in question, and the range of their times.
+/// The services with late results in the time of this segment, and the range of their times; `None` if there are none.
 fn wanted_of(segment: &Segment, late: &Late) -> Option<(Vec<ServiceKey>, TimeRange)> {
     let (from, to) = (segment.purpose.from, segment.purpose.to);
     let mut services = Vec::new();

@@ -1,4 +1,4 @@
-//! The dictionary of location codes: results carry a small number instead of the code.
+//! The dictionary of location codes: stored results contain a small number instead of the code.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use watchkeeper_entities::location::{ActiveModel, Column, Entity};
 use crate::model::location::LocationCode;
 use crate::store::error::HistoryError;
 
-/// The numbers of all known codes.
+/// The numbers of all known location codes.
 #[derive(Clone, Debug, Default)]
 pub struct LocationNumbers {
     by_code: HashMap<String, i32>,
 }
 
 impl LocationNumbers {
-    /// Reads the dictionary, adding the codes that are missing.
+    /// Reads the dictionary after adding those of `codes` that are missing.
     pub async fn ensure(
         connection: &dyn StoreConnection,
         codes: &[LocationCode],
@@ -37,31 +37,31 @@ impl LocationNumbers {
         Self::read(connection).await
     }
 
-    /// Reads the dictionary as it is.
+    /// Reads the dictionary without changing it.
     pub async fn read(connection: &dyn StoreConnection) -> Result<Self, HistoryError> {
         let rows = Entity::find().all(&connection).await?;
         Ok(Self { by_code: rows.into_iter().map(|row| (row.code, row.id)).collect() })
     }
 
-    /// Returns true when the code has a number.
+    /// Returns true if the code has a number.
     #[must_use]
     pub fn knows(&self, code: &LocationCode) -> bool {
         self.by_code.contains_key(code.as_str())
     }
 
-    /// The numbers of those codes that have one.
+    /// The numbers of these codes; codes without a number are skipped.
     #[must_use]
     pub fn numbers(&self, codes: &[String]) -> Vec<i32> {
         codes.iter().filter_map(|code| self.by_code.get(code).copied()).collect()
     }
 
-    /// The numbers of the codes that come before this one, in the order of their bytes.
+    /// The numbers of the codes that sort before this one, by bytes.
     pub(super) fn before(&self, code: &str) -> Vec<i32> {
         let known = self.by_code.iter().filter(|(known, _)| known.as_str() < code);
         known.map(|(_, number)| *number).collect()
     }
 
-    /// Returns how many codes there are.
+    /// Returns the number of known codes.
     pub(super) fn len(&self) -> usize {
         self.by_code.len()
     }

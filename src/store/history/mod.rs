@@ -1,10 +1,10 @@
-//! Measurements: appended in batches, sealed into blocks, read by service and time.
+//! Measurements: written in batches, later sealed into blocks, and read by service and time.
 //!
-//! Fresh results are rows of the history database; older ones are in segments, compressed, with rollups beside them
+//! New results are rows of the history database. Older ones are stored in segments, compressed, together with rollups
 //! ([`segments`]). Readers see both as one ([`HistorySnapshot`]). The meaning of figures is decided by `stats`.
 //!
-//! Functions fail with [`HistoryError`](crate::store::HistoryError) when the database does, or when a row or
-//! block cannot be read.
+//! Functions fail with [`HistoryError`](crate::store::HistoryError) when the database fails, or when a row or block cannot
+//! be read.
 
 pub mod append;
 pub mod blocks;

@@ -1,7 +1,7 @@
-//! The newest fresh results of some services, read in one statement: the details of an outage in messages.
+//! The newest fresh results of some services, read with few statements: the details of an outage in messages.
 //!
-//! Only rows are read, no blocks: an outage that is news is younger than all sealed results. Rows of other services
-//! share the range of a bucket, so each service has its own start time.
+//! Only rows are read, not blocks: messages are about recent outages, whose results are not sealed yet. A bucket also
+//! contains rows of other services, so each service has its own start time to keep the scanned range short.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use crate::store::error::HistoryError;
 use crate::store::history::fresh_checks::{FreshCheck, of_service};
 use crate::store::history::locations::LocationNumbers;
 
-/// Maximum number of results of one service: each of its locations has several among them, also while they check
-/// every second.
+/// Maximum number of results per service. It includes several results of each location, even if locations check every
+/// second.
 const RESULTS_OF_ONE_SERVICE: u64 = 40;
-/// Services per statement: SQLite joins 500 selects at most.
+/// Number of services per statement: SQLite joins at most 500 selects.
 const SERVICES_PER_STATEMENT: usize = 100;
 
 /// A service whose newest results are requested.
@@ -29,11 +29,12 @@ const SERVICES_PER_STATEMENT: usize = 100;
 pub struct WantedResults {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// Older results do not matter.
+    /// Results that started before this time are not read.
     pub since: Timestamp,
 }
 
-/// The newest results of each of these services, newest first, some at most. Services without any are missing.
+/// The newest results of each of these services, newest first, at most 40 per service. A service without results is not
+/// in the map.
 pub async fn newest_of_services(
     connection: &dyn StoreConnection,
     wanted: &[WantedResults],
@@ -57,7 +58,7 @@ pub async fn newest_of_services(
     Ok(found)
 }
 
-/// The union of one select for each service, each with its own order and limit.
+/// The union of one select per service, each with its own order and limit; `None` without services.
 fn statement(wanted: &[WantedResults]) -> Option<SelectStatement> {
     let end = Timestamp::from_ms(i64::MAX);
     let mut selects = wanted.iter().map(|wanted| {

@@ -1,4 +1,4 @@
-//! Progress of background work on the history, each by its name.
+//! Progress of background work on the history: numbers stored by name, some of which also serve as locks.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
@@ -8,27 +8,28 @@ use watchkeeper_entities::history_progress::{ActiveModel, Column, Entity};
 use crate::clock::Timestamp;
 use crate::store::error::HistoryError;
 
-/// Results before this instant are sealed or being sealed.
+/// Name of the sealing horizon: results that started before it are sealed or being sealed.
 const SEALING: &str = "sealing";
-/// Locked while results are moved from rows into blocks.
+/// Name of the row that is locked while results are moved from rows into blocks.
 const MOVING: &str = "moving";
-/// The newest fencing token of the compaction lock.
+/// Name of the newest fencing token of the compaction lock.
 const COMPACTOR: &str = "compactor";
 
-/// Results before this instant are sealed or may be sealed while the transaction is open; later ones are not before it ends.
+/// Returns the sealing horizon: results that started before it may be sealed. It does not advance until the transaction
+/// ends.
 pub async fn lock_sealing_horizon(connection: &dyn StoreConnection) -> Result<Timestamp, HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_shared().one(&connection).await?;
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
 
-/// Waits until no results are being moved from rows into blocks; none are moved until the transaction ends.
+/// Waits until no results are being moved from rows into blocks; then prevents moves until the transaction ends.
 pub async fn hold_off_moves(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_shared().one(&connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// Announces up to which time results are going to be sealed. Waits for writers that started without this knowledge;
-/// after the commit all of them have it.
+/// Advances the sealing horizon to `to`. Waits for writers that still use the former horizon; writers that start after
+/// the commit use the new one.
 pub async fn announce(connection: &dyn StoreConnection, to: Timestamp) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(SEALING).lock_exclusive().one(&connection).await?;
     if row.ok_or_else(|| missing(SEALING))?.value >= to.ms() {
@@ -37,14 +38,14 @@ pub async fn announce(connection: &dyn StoreConnection, to: Timestamp) -> Result
     put(connection, SEALING, to.ms()).await
 }
 
-/// Locks out other writers while results are being moved from rows into blocks, until the transaction ends. Waits for
-/// those that [`hold_off_moves`].
+/// Prevents other moves of results from rows into blocks until the transaction ends. Waits for transactions that called
+/// [`hold_off_moves`].
 pub async fn begin_move(connection: &dyn StoreConnection) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(MOVING).lock_exclusive().one(&connection).await?;
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// Returns a new fencing token for the holder of the compaction lock. Earlier ones are refused from now on.
+/// Returns a new fencing token for the holder of the compaction lock. Earlier tokens are refused from now on.
 pub async fn next_fence(connection: &dyn StoreConnection) -> Result<i64, HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_exclusive().one(&connection).await?;
     let fence = row.ok_or_else(|| missing(COMPACTOR))?.value + 1;
@@ -52,11 +53,11 @@ pub async fn next_fence(connection: &dyn StoreConnection) -> Result<i64, History
     Ok(fence)
 }
 
-/// Fails unless this is the newest fencing token; no newer one is assigned until the transaction ends.
+/// Checks that this is the newest fencing token. No newer token is assigned until the transaction ends.
 ///
 /// # Errors
 ///
-/// Also when another process has started to compact.
+/// Also when another process has taken a newer token to compact.
 pub async fn check_fence(connection: &dyn StoreConnection, fence: i64) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(&connection).await?;
     match row {
@@ -69,12 +70,12 @@ fn missing(name: &'static str) -> HistoryError {
     HistoryError::corrupt("history_progress", &name, &"the row is missing")
 }
 
-/// The number kept under a name.
+/// The number stored under a name; `None` if there is none.
 pub async fn get(connection: &dyn StoreConnection, name: &str) -> Result<Option<i64>, HistoryError> {
     Ok(Entity::find_by_id(name).one(&connection).await?.map(|row| row.value))
 }
 
-/// Keeps a number under a name.
+/// Stores a number under a name.
 pub async fn put(connection: &dyn StoreConnection, name: &str, value: i64) -> Result<(), HistoryError> {
     let row = ActiveModel { name: Set(name.into()), value: Set(value) };
     let replace = OnConflict::column(Column::Name).update_column(Column::Value).to_owned();
@@ -82,7 +83,7 @@ pub async fn put(connection: &dyn StoreConnection, name: &str, value: i64) -> Re
     Ok(())
 }
 
-/// Deletes the progress with this name.
+/// Deletes the number stored under a name.
 pub async fn remove(connection: &dyn StoreConnection, name: &str) -> Result<(), HistoryError> {
     Entity::delete_by_id(name).exec(&connection).await?;
     Ok(())

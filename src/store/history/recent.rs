@@ -1,8 +1,9 @@
-//! The newest results, read back when the engine starts: with them a restart keeps verdicts and finds its own no-data
-//! period.
+//! The newest results, read when the engine starts, so that a restart keeps verdicts and detects the no-data period that
+//! it caused.
 //!
-//! Nearly all are still rows, and are read in one query. Missing ones are looked up for many services at a time:
-//! older rows, then blocks, whose summaries contain nearly everything: a body is read only if its checks differ.
+//! Nearly all of them are still rows and are read with few queries. Missing ones are looked up for many services at a
+//! time: first in older rows, then in blocks. The summary of a block usually contains enough; its body is read only if
+//! its checks have different statuses.
 
 use std::collections::HashMap;
 
@@ -24,40 +25,41 @@ use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, progress};
 
-/// Buckets read at a time.
+/// Number of buckets per statement.
 const BUCKETS_AT_ONCE: usize = 64;
-/// Number of results of one service after which a location without any is not searched for any further.
+/// Maximum number of older rows that are searched for one service; locations without a result among them are looked up in
+/// blocks.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
-/// Services whose older rows are looked up at the same time.
+/// Number of services whose older rows are looked up at the same time.
 const LOOKUPS_AT_ONCE: usize = 8;
-/// Services per query of a segment.
+/// Number of services per query of a segment.
 const SERVICES_AT_ONCE: usize = 256;
 
-/// The newest result per service and location number.
+/// The newest result of each service and location number.
 pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, LocationVote>>;
 
-/// A service whose newest results are requested: those of each expected location, or of any if none is expected.
+/// A service whose newest results are requested: of each expected location, or of any location if none is expected.
 #[derive(Clone, Debug)]
 pub struct ExpectedVotes {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// Numbers of the locations that may have a vote.
+    /// Numbers of the locations that may have a vote; empty for any location.
     pub locations: Vec<i32>,
-    /// The moment before which a result has no vote any more. For a service without a newer result the last ones are
-    /// read all the same.
+    /// Time from which results count as votes. If a service has no result since then, its last results are read
+    /// nevertheless.
     pub since: Timestamp,
 }
 
-/// A span of time, both ends included.
+/// A time range that includes both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InclusiveSpan {
     /// Start of the span, inclusive.
     pub since: Timestamp,
-    /// Its end. Results beyond it were recorded before the wall clock was set back, and hide no older ones.
+    /// End of the span, inclusive. Later results were recorded before the wall clock was set back, and are ignored.
     pub until: Timestamp,
 }
 
-/// The newest results of the services of these partitions that are still fresh and within the span.
+/// The newest fresh results within the span, for the services of these partitions.
 pub async fn within(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -66,7 +68,7 @@ pub async fn within(
     let mut votes = LatestVotes::new();
     let buckets: Vec<i16> = buckets_of(partitions).collect();
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // One short range per bucket, instead of a long one over all rows in between.
+        // One short range per bucket, instead of a long range over all rows in between.
         let query = columns().filter(Column::Bucket.is_in(some.iter().copied()));
         let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
         for row in query.into_model::<VoteRow>().all(&connection).await? {
@@ -76,11 +78,11 @@ pub async fn within(
     Ok(votes)
 }
 
-/// Start of the newest fresh result of all: when there was last something to record.
+/// Start of the newest fresh result, which tells when this installation last recorded one; `None` if there is none.
 pub async fn last_fresh(connection: &dyn StoreConnection) -> Result<Option<Timestamp>, HistoryError> {
     let mut last = None;
     for bucket in 0..BUCKETS {
-        // The end of one range of the key; all buckets in one statement would be read whole.
+        // Reads the last key of one bucket; a single statement for all buckets would scan them completely.
         let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
         let query = query.order_by_desc(Column::CheckedAt).limit(1);
         last = last.max(query.into_tuple::<i64>().one(&connection).await?);
@@ -88,7 +90,7 @@ pub async fn last_fresh(connection: &dyn StoreConnection) -> Result<Option<Times
     Ok(last.map(Timestamp::from_ms))
 }
 
-/// Adds the votes missing after [`within`]: older rows and sealed results.
+/// Adds the votes that [`within`] did not find, from older rows and sealed results.
 pub async fn complete(
     history: &History,
     votes: &mut LatestVotes,
@@ -104,7 +106,7 @@ pub async fn complete(
     while let Some(rows) = found.try_next().await? {
         rows.iter().for_each(|row| take_row(votes, row));
     }
-    // After the rows: results that are sealed in between are found in blocks.
+    // Read after the rows, so that results that are sealed in between are found in blocks.
     let sealed = progress::lock_sealing_horizon(reader).await?;
     for segment in segments::visible(reader).await? {
         let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, sealed, &segment));
@@ -127,7 +129,7 @@ impl ExpectedVotes {
         self.since < span_start && !self.is_complete(known)
     }
 
-    /// Returns true when this segment may have newer results than `votes`, `sealed` being the end of all sealed time.
+    /// Returns true if this segment may contain newer results than `votes`; `sealed` is the sealing horizon.
     fn lacks_blocks(&self, votes: &LatestVotes, sealed: Timestamp, segment: &Segment) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
         let end = sealed.min(segment.purpose.to);
@@ -140,7 +142,7 @@ impl ExpectedVotes {
     }
 }
 
-/// The newest rows of one service, however old.
+/// The newest rows of one service that started at or before `until`, however old.
 async fn rows_of(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -155,7 +157,7 @@ async fn rows_of(
     Ok(query.into_model::<VoteRow>().all(&connection).await?)
 }
 
-/// The last checks of these blocks that are not later than `until`.
+/// Adds the last check of each of these blocks that started at or before `until`.
 async fn add_sealed(
     votes: &mut LatestVotes,
     opened: &SegmentConnection,
@@ -187,7 +189,7 @@ async fn add_sealed(
     Ok(())
 }
 
-/// The status of all checks of a block, if it is one.
+/// The status of all checks of a block, if they have the same status.
 const fn only_status(summary: &BlockSummary) -> Option<CheckStatus> {
     match (summary.up, summary.degraded, summary.down) {
         (1.., 0, 0) => Some(CheckStatus::Up),

@@ -1,4 +1,4 @@
-//! The few columns of results that figures need, oldest first.
+//! Results reduced to the few columns that figures need, oldest first.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
@@ -15,10 +15,10 @@ use crate::store::history::fresh_checks::of_service;
 use crate::store::history::sealed::{self, BlockSummary, combined_reads};
 use crate::store::history::segments::storage::OpenSegment;
 
-/// Maximum number of blocks whose bodies are in memory at the same time.
+/// Maximum number of blocks whose bodies are in memory at a time.
 const BLOCKS_AT_ONCE: usize = 64;
 
-/// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
+/// The fresh samples of a service in `[from, to)`, oldest first, from these location numbers; `None` = all locations.
 pub async fn fresh(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -39,11 +39,11 @@ pub async fn fresh(
     Ok(rows.into_iter().rev().map(CheckSample::from).collect())
 }
 
-/// The sealed samples of a service in `[from, to)` in a segment, oldest first.
+/// The sealed samples of a service in `[from, to)` from one segment, oldest first.
 ///
 /// # Errors
 ///
-/// Also when the segment was dropped meanwhile.
+/// Also when the segment is dropped meanwhile.
 pub async fn sealed(
     open: &OpenSegment,
     service: ServiceKey,
@@ -54,7 +54,7 @@ pub async fn sealed(
     let summaries =
         combined_reads::summaries(std::slice::from_ref(open), service, TimeRange { from, to }, &[]).await?;
     let summaries: Vec<BlockSummary> = summaries.into_iter().map(|found| found.item).collect();
-    // A few at a time: the bodies of a long span are too large to be held at once.
+    // A few at a time: all bodies of a long time range would need too much memory.
     for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;
         for (summary, bytes) in part.iter().zip(&bodies) {

@@ -1,7 +1,8 @@
-//! The contents of a segment: blocks of checks, and rollups of them.
+//! The contents of segments: blocks of checks, and rollups of the same checks.
 //!
-//! Rows are written under a batch and count only once the catalogue lists it ([`segments::publish`]); every reader
-//! reads batches up to the sealed one. A block is identified by its series and its last check.
+//! Rows are written with a batch number and are valid only once the catalogue lists their batch ([`segments::publish`]).
+//! Every reader ignores batches above the sealed one. A block is identified by its series and the start of its last
+//! check.
 //!
 //! [`segments::publish`]: crate::store::history::segments::publish
 
@@ -25,7 +26,7 @@ use crate::store::history::blocks::BlockError;
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::SegmentConnection;
 
-/// Maximum number of bodies per statement.
+/// Maximum number of bodies that are read per statement.
 const BODIES_AT_ONCE: usize = 16;
 
 /// The services from `first` to `last`, both inclusive.
@@ -37,20 +38,20 @@ pub struct ServiceRange {
     pub last: ServiceKey,
 }
 
-/// The summary of a block: everything but its body.
+/// A block without its body: its series, time range and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSummary {
-    /// The series of its checks.
+    /// Service and location of the checks.
     pub series: CheckSeries,
-    /// Start of its first check.
+    /// Start of the first check.
     pub first_at: Timestamp,
-    /// Start of its last check.
+    /// Start of the last check.
     pub last_at: Timestamp,
-    /// Checks that were up.
+    /// Number of checks that were up.
     pub up: u32,
-    /// Checks that were degraded.
+    /// Number of checks that were degraded.
     pub degraded: u32,
-    /// Checks that were down.
+    /// Number of checks that were down.
     pub down: u32,
 }
 
@@ -62,11 +63,11 @@ impl BlockSummary {
     }
 }
 
-/// The newest block of each series of these services.
+/// For each series of these services, the newest block that starts at or before `until`.
 ///
 /// # Errors
 ///
-/// Also when the segment was dropped meanwhile.
+/// Also when the segment is dropped meanwhile.
 pub async fn newest(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -90,11 +91,11 @@ pub async fn newest(
     rows.iter().map(|row| summary(row, 0).map_err(HistoryError::from)).collect()
 }
 
-/// The blocks of several services that have checks in `[from, to)`, in no order.
+/// The blocks of several services that overlap `[from, to)`, in no particular order.
 ///
 /// # Errors
 ///
-/// Also when the segment was dropped meanwhile.
+/// Also when the segment is dropped meanwhile.
 pub async fn summaries_of(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -118,7 +119,7 @@ pub async fn summaries_of(
 ///
 /// # Errors
 ///
-/// Also when the block or segment was dropped meanwhile.
+/// Also when the block or the segment is dropped meanwhile.
 pub async fn body(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -128,11 +129,11 @@ pub async fn body(
     found.into_iter().next().ok_or_else(|| gone(summary))
 }
 
-/// The bodies of blocks of one service, in the order of their summaries.
+/// The bodies of blocks, in the order of their summaries. All blocks must belong to the same service.
 ///
 /// # Errors
 ///
-/// Also when a block or the segment was dropped meanwhile.
+/// Also when a block or the segment is dropped meanwhile.
 pub async fn bodies(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -165,11 +166,11 @@ fn gone(summary: &BlockSummary) -> HistoryError {
     HistoryError::corrupt("check_block", &summary.last_at, &"the block is gone")
 }
 
-/// The next services above `after` that have blocks in a segment, at most `most`.
+/// The services with keys above `after` that have blocks in the segment, in ascending order, at most `most`.
 ///
 /// # Errors
 ///
-/// Also when the segment was dropped meanwhile.
+/// Also when the segment is dropped meanwhile.
 pub async fn services_after(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -185,11 +186,11 @@ pub async fn services_after(
     rows.iter().map(|row| row.try_get_by_index(0).map_err(HistoryError::from)).collect()
 }
 
-/// All blocks of the services from `first` to `last`, by series and time.
+/// All blocks of the services from `first` to `last`, sorted by series and time.
 ///
 /// # Errors
 ///
-/// Also when the segment was dropped meanwhile.
+/// Also when the segment is dropped meanwhile.
 pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -208,29 +209,29 @@ pub async fn blocks_of(
         .map_err(Into::into)
 }
 
-/// A block that cannot be read.
+/// The error for a block that cannot be decoded.
 #[must_use]
 pub fn damaged(summary: &BlockSummary, error: &BlockError) -> HistoryError {
     HistoryError::corrupt("check_block", &format!("{:?} until {}", summary.series, summary.last_at), error)
 }
 
-/// A rollup that cannot be read.
+/// The error for a rollup that cannot be decoded.
 #[must_use]
 pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> HistoryError {
     HistoryError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
 }
 
-/// Keys as parameters of a statement.
+/// Keys as bound parameters of a statement.
 struct KeyParameters {
-    /// The parameters, as the text between the brackets of `IN`.
+    /// The placeholders, as the text between the parentheses of `IN`.
     placeholders: String,
     values: Vec<Value>,
-    /// The number of the next parameter.
+    /// The number of the next free parameter.
     next: usize,
 }
 
-/// Lists keys from the parameter with this number on. The last one is repeated, so that only a few statement texts
-/// are prepared.
+/// Binds keys to parameters, the first of which has the number `first`. The last key is repeated up to a power of two, so
+/// that only a few statement texts are prepared.
 fn listed(first: usize, keys: &[i64]) -> KeyParameters {
     let next = first + keys.len().next_power_of_two();
     let placeholders: Vec<String> = (first..next).map(|number| format!("${number}")).collect();
@@ -239,7 +240,7 @@ fn listed(first: usize, keys: &[i64]) -> KeyParameters {
     KeyParameters { placeholders: placeholders.join(","), values, next }
 }
 
-/// Reads a summary from a row, from this column on.
+/// Reads a summary from seven columns of a row, the first of which has the index `column`.
 fn summary(row: &QueryResult, column: usize) -> Result<BlockSummary, DbErr> {
     let count = |nth| {
         let count: Result<i32, DbErr> = row.try_get_by_index(column + nth);

@@ -1,9 +1,9 @@
-//! Segments: the units in which sealed results are kept and dropped.
+//! Segments: the units in which sealed results are stored and dropped.
 //!
-//! A segment holds the checks of some span of time whose services keep their history equally long. The catalogue of
-//! segments is in the history database; their contents are beside it ([`storage`]): a file each on SQLite, a pair of
-//! partitions each on PostgreSQL. A row of a segment counts only once the catalogue lists its batch as sealed, so
-//! that one commit of the history database moves results from rows into blocks.
+//! A segment contains the checks of a span of time for services with the same retention. The catalogue of segments is a
+//! table of the history database. The contents are stored separately ([`storage`]): on SQLite in one file per segment, on
+//! PostgreSQL in a pair of table partitions. The rows of a segment are valid only once the catalogue lists their batch as
+//! sealed. A single commit of the history database thus moves results from rows into blocks.
 
 pub mod folder_lock;
 pub mod storage;
@@ -17,38 +17,38 @@ use crate::clock::Timestamp;
 pub use crate::model::segment::{RetentionClass, SegmentLevel, SegmentScope};
 use crate::store::error::HistoryError;
 
-/// Number of a segment, from the catalogue.
+/// Number of a segment in the catalogue.
 pub type SegmentId = i32;
 
-/// A segment of the catalogue.
+/// An entry of the catalogue of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Number of the segment.
     pub id: SegmentId,
-    /// The purpose of the segment.
+    /// Time range, level and retention of the segment.
     pub purpose: SegmentScope,
-    /// Rows of this and earlier batches count.
+    /// Number of the last published batch: rows of this and earlier batches are valid. 0 before the first one.
     pub sealed_batch: i64,
-    /// The time of retirement, from which on it has no new readers.
+    /// Time from which the segment has no new readers; `None` while it is in use.
     pub retired_at: Option<Timestamp>,
 }
 
-/// The segments that count, those of the newest time first. A new one without a published batch is not among them: it
-/// may not even have its tables.
+/// The segments in use that have a published batch, newest time range first. A new segment without one is left out,
+/// because its tables may not exist yet.
 pub async fn visible(connection: &dyn StoreConnection) -> Result<Vec<Segment>, HistoryError> {
     let mut segments = entered(connection).await?;
     segments.retain(|segment| segment.sealed_batch > 0);
     Ok(segments)
 }
 
-/// The segments that may be written to, including those without a published batch, those of the newest time first.
+/// All segments that are not retired, including new ones without a published batch, newest time range first.
 pub async fn entered(connection: &dyn StoreConnection) -> Result<Vec<Segment>, HistoryError> {
     let query = Entity::find().filter(Column::RetiredAt.is_null());
     let rows = query.order_by_desc(Column::ToAt).order_by_desc(Column::Id).all(&connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
 }
 
-/// A segment as it is now; `None` when it does not count, or not any more.
+/// The current entry of a segment; `None` if it is retired, was dropped, or has no published batch.
 pub async fn visible_one(
     connection: &dyn StoreConnection,
     id: SegmentId,
@@ -58,13 +58,13 @@ pub async fn visible_one(
     Ok(segment.filter(|segment| segment.sealed_batch > 0))
 }
 
-/// The segments that do not count any more and were not dropped yet.
+/// The segments that are retired but not dropped yet.
 pub async fn retired(connection: &dyn StoreConnection) -> Result<Vec<Segment>, HistoryError> {
     let rows = Entity::find().filter(Column::RetiredAt.is_not_null()).all(&connection).await?;
     rows.into_iter().map(Segment::try_from).collect()
 }
 
-/// Enters a new segment; nothing in it counts yet.
+/// Adds a new segment to the catalogue, without a published batch.
 pub async fn enter(connection: &dyn StoreConnection, purpose: SegmentScope) -> Result<Segment, HistoryError> {
     let row = ActiveModel {
         level: Set(purpose.level as i16),
@@ -79,11 +79,11 @@ pub async fn enter(connection: &dyn StoreConnection, purpose: SegmentScope) -> R
     Ok(Segment { id, purpose, sealed_batch: 0, retired_at: None })
 }
 
-/// From this commit on the rows of `batch` count.
+/// Publishes a batch: with the commit of this change its rows become valid.
 ///
 /// # Errors
 ///
-/// Also when `batch` is not the one after the last published batch.
+/// Also when `batch` does not follow the last published batch.
 pub async fn publish(
     connection: &dyn StoreConnection,
     id: SegmentId,
@@ -97,11 +97,11 @@ pub async fn publish(
     }
 }
 
-/// From this commit on the segment does not count any more.
+/// Retires a segment: with the commit of this change it gets no new readers.
 ///
 /// # Errors
 ///
-/// Also when the segment is not as it was read: it has a later batch, or is already retired.
+/// Also when the segment has changed since it was read: it has a later batch, or is already retired.
 pub async fn retire(
     connection: &dyn StoreConnection,
     segment: &Segment,
@@ -116,7 +116,7 @@ pub async fn retire(
     }
 }
 
-/// Removes a dropped segment from the catalogue.
+/// Deletes a dropped segment from the catalogue.
 pub async fn forget(connection: &dyn StoreConnection, id: SegmentId) -> Result<(), HistoryError> {
     Entity::delete_by_id(id).exec(&connection).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The history database with its segments, and a consistent view of both.
+//! The history database with its segments, and consistent snapshots of both.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -23,37 +23,37 @@ pub struct History {
     storage: SegmentStorage,
 }
 
-/// Rows and segments as of one moment. Results that are sealed meanwhile stay visible here as rows.
+/// A snapshot of rows and segments. Results that are sealed meanwhile stay visible in it as rows.
 #[derive(Debug)]
 pub struct HistorySnapshot {
-    /// The transaction that rows are read in.
+    /// The transaction in which rows must be read.
     pub rows: OpenTransaction,
-    /// The segments that count, those of the newest time first.
+    /// The segments in use at the time of the snapshot, newest time range first.
     pub segments: Vec<Segment>,
-    /// The storage of the segments.
+    /// The storage from which the segments are read.
     pub storage: SegmentStorage,
 }
 
-/// The lock for compacting a history.
+/// The lock that a process holds while it compacts a history.
 #[derive(Debug)]
 pub struct CompactionLock {
     holder: CompactionHolder,
-    /// The fencing token. If the lock is lost unnoticed, the next holder has a later one, and commits with this one
+    /// The fencing token. If the lock is lost unnoticed, the next holder has a newer token, and commits with this token
     /// are refused.
     pub fence: i64,
 }
 
-/// The holder of the lock.
+/// The resource that keeps the compaction lock.
 #[derive(Debug)]
 enum CompactionHolder {
-    /// A lock on a file beside a SQLite history, held as long as it is open.
+    /// A locked file beside a SQLite history; unlocked when the file is closed.
     File { _file: File },
-    /// The transaction that holds the advisory lock of PostgreSQL.
+    /// A transaction that holds an advisory lock of PostgreSQL.
     Advisory(BoundedHandle<DatabaseTransaction>),
 }
 
 impl CompactionLock {
-    /// Releases the lock at once; a dropped lock is released when its connection is used again.
+    /// Releases the lock at once. If a lock is dropped instead, it is released when its connection is next used.
     ///
     /// # Errors
     ///
@@ -66,11 +66,11 @@ impl CompactionLock {
     }
 }
 
-/// The number of the advisory lock in PostgreSQL.
+/// Key of the advisory lock in PostgreSQL.
 const COMPACTION_LOCK: i64 = 0x5741_5443_484b_5052;
 
 impl History {
-    /// Connects without migrating; until it is migrated, it counts as unavailable.
+    /// Connects to a history without migrating it. Until the migration is done, the history counts as unavailable.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let rows = Database::connect_unprepared(url, limits).await?;
         let storage = match upgrade_copy::file_of(url) {
@@ -80,19 +80,19 @@ impl History {
         Ok(Self { rows, storage })
     }
 
-    /// The database of the rows alone.
+    /// The database with the rows of the history, without segments.
     #[must_use]
     pub const fn rows(&self) -> &Database<HistoryError> {
         &self.rows
     }
 
-    /// Returns the storage of its segments.
+    /// The storage of the segments.
     #[must_use]
     pub const fn storage(&self) -> &SegmentStorage {
         &self.storage
     }
 
-    /// The same history for work whose statements are long by design: sealing, merging and a start.
+    /// The same history for work whose statements take long by design: sealing, merging, and loading at the start.
     #[must_use]
     pub fn with_long_timeout(self) -> Self {
         let rows = self.rows.with_long_timeout();
@@ -103,7 +103,7 @@ impl History {
         Self { rows, storage }
     }
 
-    /// A consistent view of rows and segments.
+    /// Starts a consistent snapshot of rows and segments.
     pub async fn snapshot(&self) -> Result<HistorySnapshot, HistoryError> {
         self.rows.require_prepared()?;
         let rows = self.rows.snapshot().await?;
@@ -111,7 +111,7 @@ impl History {
         Ok(HistorySnapshot { rows, segments, storage: self.storage.clone() })
     }
 
-    /// Takes the compaction lock; `None` while another process or a backup holds it.
+    /// Takes the compaction lock; `None` if another process holds it, or a backup of a SQLite history.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl History {
             },
             SegmentStorage::Partitions(connection) => {
                 let holder = connection.begin().await?;
-                // It is held without a further statement while this process compacts.
+                // The transaction stays idle while this process compacts, so the idle limit must not end it.
                 holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
                 let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
                 let row =
@@ -142,7 +142,7 @@ impl History {
         Ok(Some(CompactionLock { holder, fence }))
     }
 
-    /// Size in bytes of everything outside of segments.
+    /// Size in bytes of the history without its segments.
     pub async fn row_bytes(&self) -> Result<u64, HistoryError> {
         let text = match self.storage {
             SegmentStorage::Files(_) => {
@@ -158,8 +158,8 @@ impl History {
         Ok(u64::try_from(bytes).unwrap_or_default())
     }
 
-    /// Returns the space of deleted rows to the operating system, where this does not happen by itself. The caller
-    /// must have the history alone: no other process can write meanwhile.
+    /// Returns the space of deleted rows to the operating system where this does not happen by itself (SQLite). The caller
+    /// makes sure that no other process writes to the history meanwhile.
     pub async fn shrink(&self) -> Result<(), HistoryError> {
         if let SegmentStorage::Files(_) = self.storage {
             for text in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {

@@ -1,4 +1,4 @@
-//! The votes of every location on a service over a span of time, from rows and blocks alike, as far as verdicts need it.
+//! The votes of all locations on a service in a time range, read from rows and blocks, reduced to what verdicts need.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
@@ -17,7 +17,7 @@ use crate::store::history::segments::SegmentScope;
 use crate::store::history::segments::storage::OpenSegment;
 use crate::store::history::{HistorySnapshot, sealed};
 
-/// The votes of a service in `[from, to)` with the numbers of their locations, oldest first.
+/// The votes on a service in `[from, to)`, each with the number of its location, oldest first.
 pub async fn of_span(
     snapshot: &HistorySnapshot,
     service: ServiceKey,
@@ -43,7 +43,7 @@ pub async fn of_span(
     Ok(votes)
 }
 
-/// Returns the start of a service's oldest result.
+/// Returns the start of a service's oldest result; `None` if it has no results.
 pub async fn first_at(
     snapshot: &HistorySnapshot,
     service: ServiceKey,
@@ -53,7 +53,7 @@ pub async fn first_at(
     let query = query.filter(Column::Bucket.eq(bucket_of(service))).filter(Column::ServiceId.eq(service));
     let oldest = query.order_by_asc(Column::CheckedAt).limit(1).into_tuple::<i64>().one(&snapshot.rows);
     let mut first = oldest.await?.map(Timestamp::from_ms);
-    // The newest segments come first.
+    // The segments are sorted from newest to oldest.
     for segment in snapshot.segments.iter().rev() {
         if first.is_some_and(|first| first <= segment.purpose.from) {
             continue;

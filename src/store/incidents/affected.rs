@@ -1,4 +1,4 @@
-//! The services that incidents affect, as they are read.
+//! Reads the services that incidents affect.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::store::incidents::links::SERVICES_PER_STATEMENT;
 use crate::store::named_services;
 use crate::store::scope_filter::ScopedResource;
 
-/// The visible services that each of these incidents affects, by name.
+/// The visible services that each of these incidents affects, sorted by name.
 pub(super) async fn affected(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -26,7 +26,7 @@ pub(super) async fn affected(
     narrowly_affected(connection, ScopedResource::Services.condition(visibility), incidents).await
 }
 
-/// The same, regardless of access scopes.
+/// Like `affected`, but regardless of access scopes.
 pub(super) async fn affected_in_full(
     connection: &dyn StoreConnection,
     incidents: &[i64],
@@ -65,7 +65,7 @@ async fn narrowly_affected(
     Ok(found)
 }
 
-/// Those of these services that an incident affects, by name.
+/// The services among `services` that an incident affects, sorted by name.
 pub(super) async fn affected_among(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -96,10 +96,11 @@ fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result
     })
 }
 
-/// These services of an incident: one lookup in the primary key for each of them, however many the incident has.
+/// Condition for these services of an incident. It causes one lookup in the primary key for each of them, however many
+/// services the incident has.
 ///
-/// PostgreSQL reads all services of the incident for `service_id IN (…)` while it lacks statistics of their number,
-/// and an incident grows faster than they are collected.
+/// PostgreSQL would read all services of the incident for `service_id IN (…)` until it has statistics of their number, and
+/// an incident grows faster than statistics are collected.
 fn among(backend: DbBackend, incident: i64, services: &[ServiceKey]) -> Expr {
     if backend != DbBackend::Postgres {
         return incident_service::Column::ServiceId.is_in(services.iter().copied());

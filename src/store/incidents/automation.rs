@@ -1,4 +1,4 @@
-//! Incidents that the engine has opened, and their parts that members have edited.
+//! Incidents that the engine has opened, and the fields of them that members have edited.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::model::incident::AffectedService;
 use crate::store::error::MainError;
 use crate::store::incidents::affected;
 
-/// The automation of an incident; `None` when a person has made it.
+/// The automation of an incident; `None` if a person opened the incident.
 pub(super) async fn find(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -24,7 +24,7 @@ pub(super) async fn find(
     Ok(row.map(automation))
 }
 
-/// Those of these incidents that the engine has opened and whose title was not written by a member.
+/// The incidents among `incidents` that the engine opened and whose title no member has changed.
 pub async fn with_own_titles(
     connection: &dyn StoreConnection,
     incidents: &[i64],
@@ -37,8 +37,8 @@ pub async fn with_own_titles(
     Ok(rows.iter().filter(is_ours).map(|row| row.incident_id).collect())
 }
 
-/// The services of those of these incidents that the engine has opened and whose title was not written by a member:
-/// all that such a title may name, by name.
+/// The services that generated titles may name: for each incident that the engine opened and whose title no member has
+/// changed, all its services, sorted by name.
 pub async fn titled_services(
     connection: &dyn StoreConnection,
     incidents: &[i64],
@@ -49,7 +49,7 @@ pub async fn titled_services(
     Ok(ours.into_iter().map(|key| (key, found.remove(&key).unwrap_or_default())).collect())
 }
 
-/// Stores a change of it.
+/// Stores a changed automation; does nothing if `after` is `None` or equals `before`.
 pub(super) async fn save(
     connection: &dyn StoreConnection,
     incident: i64,

@@ -1,4 +1,4 @@
-//! Incidents that count as downtime of the services that they affect, regardless of measurements: for SLA targets.
+//! Incidents that count as downtime of the services that they affect, regardless of measurements. Used for SLA targets.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait as _, QueryFilter as _, QueryOrder as _};
@@ -12,23 +12,23 @@ use crate::store::error::MainError;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::incidents::{affected, rows};
 
-/// Services per statement: a statement takes a limited number of values.
+/// Number of services per statement, because the number of bound values is limited.
 const SERVICES_AT_ONCE: usize = 1_000;
 
-/// The time of an incident that counts as downtime of a service.
+/// The time during which an incident counts as downtime of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncidentDowntime {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// The id of the incident.
+    /// Id of the incident.
     pub incident: Id,
-    /// From the time at which the incident counts for the service until its end or the recovery of the service; at
-    /// most until the end of the requested range.
+    /// From the time at which the incident starts to count for the service until the incident ends or the service
+    /// recovers, but not beyond the end of the requested range.
     pub time: TimeRange,
 }
 
-/// The downtime of these services within a range, by the visible incidents that count as such, in the order of their
-/// starts.
+/// The downtime of these services in a time range, caused by visible incidents that count as downtime, sorted by the start
+/// of the incident.
 pub async fn downtime_of(
     connection: &dyn StoreConnection,
     visibility: Visibility,

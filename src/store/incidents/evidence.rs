@@ -1,6 +1,6 @@
-//! The evidence that services of an incident are in trouble, stored as JSON in one column.
+//! The evidence that services of an incident have failed, stored as JSON in one column.
 //!
-//! Evidence that cannot be read is left out: it explains an incident, which must be shown without it as well.
+//! Evidence that cannot be read is left out, because an incident can be shown without it.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ pub(super) fn to_stored(evidence: &OutageEvidence) -> Option<String> {
     serde_json::to_string(evidence).ok()
 }
 
-/// Stores changed evidence of services that the incident affected before: one statement each, for at most as many
-/// services as have evidence.
+/// Stores changed evidence of services that the incident already affected, with one statement per service. Few services of
+/// an incident have evidence.
 pub(super) async fn set_of_known(
     connection: &dyn StoreConnection,
     incident: i64,

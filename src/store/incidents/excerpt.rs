@@ -1,8 +1,7 @@
-//! Incidents read in part: no more than the trouble of some services can change, however many services the incident
-//! affects.
+//! Incidents read in part: only what a change of some services can affect, however many services the incident has.
 //!
-//! An incident of up to [`WHOLE_MAX`] services is read whole. Beyond that, services that were not read are counted in
-//! `others`, and facts about all of them are queried from the database.
+//! An incident with up to [`WHOLE_MAX`] services is read completely. Of a larger one, the services that were not read are
+//! counted in `others`, and facts about all of its services are queried from the database.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::SelectStatement;
@@ -18,14 +17,13 @@ use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
 use crate::store::incidents::{affected, automation, links, rows, whole};
 
-/// Maximum number of services of an incident that is read whole.
+/// Maximum number of services of an incident that is read completely.
 pub const WHOLE_MAX: u64 = 1_000;
-/// The services that are read of every incident: those that it affected first. Titles and messages name no more.
+/// Number of services that are read of every incident: those that were affected first. Titles and messages name no others.
 const FIRST: u64 = 50;
 
-/// The incident with this key. When it affects many services, only these are read, with the first ones, the last one,
-/// those that have evidence, one of those that are down, and one of those that have not recovered. Others cannot
-/// change it until the transaction ends.
+/// The incident with this key, locked until the transaction ends. If it affects many services, only some are read: those
+/// in `services`, the first ones and the last one, those with evidence, one that is down, and one that has not recovered.
 pub async fn of_key_for_update(
     connection: &dyn StoreConnection,
     key: i64,
@@ -66,7 +64,7 @@ pub async fn services_of(
     Ok(keys_of(incident).into_tuple().all(&connection).await?)
 }
 
-/// The keys of the tags that services of an incident carry, each once.
+/// The keys of all tags of the services of an incident, without duplicates.
 pub async fn tags_of(connection: &dyn StoreConnection, incident: i64) -> Result<Vec<i64>, MainError> {
     let services: SelectStatement = keys_of(incident).into_query();
     let carried = service_tag::Entity::find()
@@ -77,7 +75,7 @@ pub async fn tags_of(connection: &dyn StoreConnection, incident: i64) -> Result<
     Ok(carried.into_tuple().all(&connection).await?)
 }
 
-/// The time at which a service recovered from an incident last; `None` when none has.
+/// The time of the latest recovery of a service from an incident; `None` if no service has recovered.
 pub async fn last_recovery(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -99,18 +97,18 @@ async fn count(connection: &dyn StoreConnection, incident: i64) -> Result<u64, M
     Ok(number.unwrap_or_default().unsigned_abs())
 }
 
-/// The services of an incident that every excerpt includes.
+/// The keys of the services of an incident that every excerpt includes.
 async fn always_read(connection: &dyn StoreConnection, incident: i64) -> Result<Vec<ServiceKey>, MainError> {
     let by_time = || keys_of(incident).order_by_asc(Column::AddedAt).order_by_asc(Column::ServiceId);
     let last = keys_of(incident).order_by_desc(Column::AddedAt).order_by_desc(Column::ServiceId);
     let wanted = [
         by_time().limit(FIRST),
         last.limit(1),
-        // At most as many as have evidence: whether there is room for more must be known.
+        // At most as many as may have evidence: the caller must know whether there is room for more.
         by_time().filter(Column::Evidence.is_not_null()).limit(SERVICES_MAX as u64),
-        // The title names the service with the worst trouble, whichever it is.
+        // The title names the service with the worst impact, wherever it is in the order.
         by_time().filter(Column::Impact.eq(Impact::MajorOutage.as_str())).limit(1),
-        // An unrecovered one must be found among all services.
+        // A service that has not recovered must be found among all services.
         by_time().filter(Column::RecoveredAt.is_null()).limit(1),
     ];
     let mut found: Vec<ServiceKey> = Vec::new();

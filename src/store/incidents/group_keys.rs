@@ -1,9 +1,9 @@
-//! Group keys of incidents of the engine: for each policy and key the incident that a service with that key joined
-//! last.
+//! Group keys of incidents that the engine opened. For each policy and key, the incident that a service with this key
+//! joined last.
 //!
-//! A row is written when a service joins, so that the next one finds its incident by its own keys, however many
-//! services the incident affects. Rows of incidents that are over stay until the incident is deleted or another one
-//! takes the key, and are not found. Rows of a deleted policy stay, so that another one takes over its incidents.
+//! A row is written when a service joins an incident, so that the next service finds the incident by its own keys, however
+//! many services it affects. Rows of resolved incidents are ignored; they stay until the incident is deleted or another
+//! incident takes the key. Rows of a deleted policy stay, so that another policy can continue its incidents.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ use crate::model::group_key::GroupKey;
 use crate::model::incident_policy::IncidentPolicy;
 use crate::store::error::MainError;
 
-/// Keys per statement: far below the limit of bound values.
+/// Number of keys per statement, far below the limit of bound values.
 const KEYS_PER_STATEMENT: usize = 1_000;
 
-/// The open incidents of each of these keys, opened by this policy or by a deleted one of the organisation, the
-/// newest first; keys without an incident are missing.
+/// The open incidents for each of these keys, newest first, if they were opened by this policy or by a deleted policy of
+/// the organisation. A key without an incident is not in the result.
 pub async fn find(
     connection: &dyn StoreConnection,
     policy: &IncidentPolicy,
@@ -50,7 +50,7 @@ pub async fn find(
     Ok(found)
 }
 
-/// The incident of a row, if it is open and was opened by this policy or by a deleted one.
+/// Subquery for the incident of a row, if it is open and was opened by this policy or a deleted one.
 fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
     let incident = |column| Expr::col((incident::Entity, column));
     let automation = |column| Expr::col((incident_automation::Entity, column));
@@ -72,7 +72,7 @@ fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
         .to_owned()
 }
 
-/// Points these keys to this incident, which follows this policy, from now on.
+/// Assigns these keys of a policy to an incident, in place of former incidents.
 pub async fn assign_keys(
     connection: &dyn StoreConnection,
     policy: i64,

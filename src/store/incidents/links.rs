@@ -1,6 +1,6 @@
-//! Rows that belong to an incident: the services that it affects, the pages chosen for it, its timeline.
+//! Rows that belong to an incident: the services that it affects, the pages that show it, its timeline.
 //!
-//! Services are read for many incidents at once, the rest only for one: lists do not show it.
+//! Services can be read for many incidents at once. The rest is read for one incident only, because lists do not show it.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ use crate::store::error::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
-/// Services per statement: far below the limit of bound values.
+/// Number of services per statement, far below the limit of bound values.
 pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// The visible pages that were chosen for an incident, in the order of the client.
+/// The visible pages that were chosen for an incident, in the order that the client gave.
 pub(super) async fn pages(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -55,25 +55,25 @@ pub(super) async fn pages(
     rows.into_iter().map(page).collect()
 }
 
-/// The readers of an entry of a timeline.
+/// The audience of a timeline entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelineAudience {
-    /// Also visitors of status pages.
+    /// Visitors of status pages, and all members of the organisation.
     Everybody,
     /// Only members of the organisation.
     Members,
-    /// Only members who see every service: the entry names services.
+    /// Only members who see all services: the entry contains names of services.
     MembersWhoSeeAll,
 }
 
-/// The timeline of an incident, each part oldest first.
+/// The timeline of an incident; each part is sorted from oldest to newest.
 #[derive(Debug, Default)]
 pub(super) struct IncidentTimeline {
     pub(super) public: Vec<IncidentTimelineEntry>,
     pub(super) internal: Vec<IncidentTimelineEntry>,
 }
 
-/// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
+/// The timeline of an incident. Entries that name services are left out for readers who see only some services.
 pub(super) async fn timeline(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -93,7 +93,7 @@ pub(super) async fn timeline(
     Ok(timeline)
 }
 
-/// The newest entry of the public timeline of an incident; `None` when there is none.
+/// The newest public timeline entry of an incident; `None` if it has none.
 pub(super) async fn newest_update(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -106,8 +106,8 @@ pub(super) async fn newest_update(
     newest.one(&connection).await?.as_ref().map(to_entry).transpose()
 }
 
-/// Returns the size of the public timeline of an incident without this entry; counts characters as they are stored,
-/// which is slightly more.
+/// Returns the size of the public timeline of an incident without the entry `newest`. Characters are counted in stored
+/// form (JSON), which gives slightly more.
 pub(super) async fn size_before(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -120,7 +120,7 @@ pub(super) async fn size_before(
     size(connection, public.filter(Condition::all().add_option(without))).await
 }
 
-/// Returns the size of the timeline that members see; counts characters as they are stored.
+/// Returns the size of the internal timeline of an incident. Characters are counted in stored form (JSON).
 pub async fn internal_timeline_size(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -158,7 +158,7 @@ fn to_entry(row: &incident_update::Model) -> Result<IncidentTimelineEntry, MainE
     })
 }
 
-/// Adds entries to a timeline.
+/// Adds entries to the timeline of an incident.
 pub(super) async fn add_updates(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -192,7 +192,7 @@ pub(super) fn update_row(
     }
 }
 
-/// Adds services to those that an incident affects.
+/// Adds services that an incident affects.
 pub(super) async fn add_services<'a>(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -215,7 +215,7 @@ pub(super) async fn add_services<'a>(
     Ok(())
 }
 
-/// Makes the stored services of an incident equal to `after`.
+/// Changes the stored services of an incident from `before` to `after`.
 pub(super) async fn set_services(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -230,7 +230,7 @@ pub(super) async fn set_services(
         of_incident(incident_service::Entity::delete_many(), incident, some).exec(&connection).await?;
     }
     add_services(connection, incident, after.iter().filter(|row| !known.contains_key(&row.service))).await?;
-    // Few different values, however many services.
+    // Grouped by value: there are few different values, however many services.
     let mut changed: HashMap<(Option<Impact>, Option<i64>), Vec<ServiceKey>> = HashMap::new();
     for row in after.iter().filter(|row| known.get(&row.service).is_some_and(|before| before != row)) {
         let value = (row.impact, row.recovered_at.map(Timestamp::ms));
@@ -261,8 +261,8 @@ pub(super) async fn set_services(
     evidence::set_of_known(connection, incident, &known, after).await
 }
 
-/// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and
-/// services that have not recovered by the end of the incident recover with it.
+/// Applies a change of the incident to its services that were not read: derived impacts follow the severity, and when the
+/// incident ends, services that have not recovered recover with it.
 pub(super) async fn change_others(
     connection: &dyn StoreConnection,
     before: &WholeIncident,
@@ -292,14 +292,14 @@ pub(super) async fn change_others(
     Ok(())
 }
 
-/// Narrows a statement to these services of an incident.
+/// Restricts a statement to these services of an incident.
 fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: &[ServiceKey]) -> Q {
     statement
         .filter(incident_service::Column::IncidentId.eq(incident))
         .filter(incident_service::Column::ServiceId.is_in(services.iter().copied()))
 }
 
-/// Makes the stored pages of an incident equal to `after`.
+/// Changes the stored pages of an incident from `before` to `after`.
 pub(super) async fn set_pages(
     connection: &dyn StoreConnection,
     incident: i64,

@@ -1,5 +1,5 @@
-//! Lists of incidents: the rows that a filter selects, a page of them with the services that they affect, and the
-//! open periods of incidents of one service.
+//! Lists of incidents: pages of the incidents that a filter selects, with the services that they affect, and the open
+//! periods of the incidents of one service.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Query;
@@ -16,22 +16,22 @@ use crate::store::error::MainError;
 use crate::store::incidents::{affected, rows, visible_to};
 use crate::store::page_window::PageWindow;
 
-/// A filter of incidents: everything that is set must match (contract 4.10.5).
+/// Filter for incidents. All members that are set must match (contract 4.10.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentFilter {
-    /// Incidents that affect this service.
+    /// Only incidents that affect this service.
     pub of_service: Option<ServiceKey>,
-    /// Affecting at least one of these services.
+    /// Only incidents that affect at least one of these services.
     pub services: Option<Vec<ServiceKey>>,
-    /// True: incidents that are over; false: open ones.
+    /// True: only resolved incidents; false: only open ones.
     pub resolved: Option<bool>,
-    /// True: published incidents; false: internal ones.
+    /// True: only published incidents; false: only internal ones.
     pub is_published: Option<bool>,
-    /// Incidents of this kind.
+    /// Only incidents of this kind.
     pub kind: Option<IncidentKind>,
-    /// Not over before this moment.
+    /// Only incidents that were not resolved before this time.
     pub from: Option<Timestamp>,
-    /// Only incidents that start before this moment.
+    /// Only incidents that started before this time.
     pub to: Option<Timestamp>,
 }
 
@@ -65,7 +65,7 @@ impl IncidentFilter {
     }
 }
 
-/// Incidents that affect at least one of these services.
+/// Condition for incidents that affect at least one of these services.
 fn affecting(services: &[ServiceKey]) -> Condition {
     let linked = Query::select()
         .column(incident_service::Column::IncidentId)
@@ -75,8 +75,8 @@ fn affecting(services: &[ServiceKey]) -> Condition {
     Condition::all().add(Column::Id.in_subquery(linked))
 }
 
-/// The visible incidents of this page, the latest start first, each with the services that
-/// it affects, and how many the filter selects in all.
+/// The visible incidents that the filter selects, on this page of the list, latest start first, each with the services
+/// that it affects, and the total number of selected incidents.
 pub async fn page(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -105,8 +105,8 @@ pub async fn page(
     Ok((incidents?, total))
 }
 
-/// The visible incidents that the engine has opened because of a service, those that were open in the range,
-/// in the order of their opening.
+/// The visible incidents of a service that the engine opened and that were open at some time in the range, in the order in
+/// which they were opened.
 pub async fn opened_by_engine(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -132,7 +132,8 @@ pub async fn opened_by_engine(
     found.into_iter().map(rows::from_row).collect()
 }
 
-/// Returns the time of every incident of a service that is no notice and was not over by `from`, in no order.
+/// Returns the open periods of the incidents of a service that are not notices and were not resolved before `from`, in no
+/// particular order.
 pub async fn periods(
     connection: &dyn StoreConnection,
     visibility: Visibility,

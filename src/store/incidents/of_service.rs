@@ -1,4 +1,4 @@
-//! The incidents of a service that is about to be deleted, locked until the transaction ends.
+//! The incidents that affect a service that is about to be deleted, locked until the transaction ends.
 
 use std::collections::HashSet;
 
@@ -18,15 +18,15 @@ use crate::store::incidents::of_organisation;
 pub struct LinkedIncident {
     /// Database key of the incident.
     pub key: i64,
-    /// The id that clients see.
+    /// Id of the incident.
     pub id: Id,
-    /// True if it is resolved.
+    /// True if the incident is resolved.
     pub is_resolved: bool,
-    /// True if it affects other services, too.
+    /// True if the incident also affects other services.
     pub is_shared: bool,
 }
 
-/// The incidents that affect a service of an organisation, by their keys.
+/// The incidents that affect a service of an organisation, in the order of their keys.
 pub async fn linked_for_update(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -60,7 +60,7 @@ fn incidents_of(service: ServiceKey) -> SelectStatement {
         .to_owned()
 }
 
-/// The incidents of this service that affect others, too.
+/// Keys of the incidents of this service that also affect other services.
 async fn shared_incidents(
     connection: &dyn StoreConnection,
     service: ServiceKey,

@@ -1,7 +1,7 @@
-//! Services of open incidents that have not recovered yet, and the marking of their recovery.
+//! Services that have not recovered from an open incident yet, and storing their recovery.
 //!
-//! The queries cover every organisation at once; handlers of clients must not use them. Notices affect nothing, so
-//! nothing recovers from them.
+//! The queries cover all organisations: handlers of client requests must not use them. Notices are ignored, because no
+//! service can recover from a notice.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::model::incident::IncidentKind;
 use crate::model::service::ServiceKey;
 use crate::store::error::MainError;
 
-/// Maximum number of services per statement: far below the limit of bound values.
+/// Number of services per statement, far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// A service that an open incident still affects.
@@ -26,7 +26,7 @@ pub struct UnrecoveredService {
     pub incident: i64,
     /// Database key of the service.
     pub service: ServiceKey,
-    /// The time since which it is affected.
+    /// Time from which the incident affects the service.
     pub added_at: Timestamp,
 }
 
@@ -35,13 +35,13 @@ pub struct UnrecoveredService {
 pub struct RecoveredService {
     /// Database key of the service.
     pub service: ServiceKey,
-    /// The time since which it works.
+    /// Time from which the service works again.
     pub at: Timestamp,
-    /// Key of the incident of its outage.
+    /// Database key of the incident of the service's outage; `None` if the outage had none.
     pub incident: Option<i64>,
 }
 
-/// The unrecovered among these services; among all when `None`.
+/// The services among these that have not recovered from an open incident; with `None`, all of them.
 pub async fn unrecovered(
     connection: &dyn StoreConnection,
     services: Option<&[ServiceKey]>,
@@ -66,7 +66,7 @@ pub async fn unrecovered(
     Ok(rows.into_iter().map(read).collect())
 }
 
-/// Marks a service as recovered from an incident, unless it is. Repeating it changes nothing.
+/// Stores that a service has recovered from an incident. Does nothing if its recovery is already stored.
 pub async fn mark(
     connection: &dyn StoreConnection,
     affected: UnrecoveredService,
@@ -82,9 +82,9 @@ pub async fn mark(
     Ok(())
 }
 
-/// Marks each of these services as recovered from every open incident that it was in by then, and from its own in any
-/// case, which may have been opened after its recovery started. Repeating it changes nothing. Returns the new
-/// recoveries, by incident and service. The organisations of the services are locked.
+/// Stores the recovery of each of these services from every open incident that affected it by then, and in any case from
+/// its own incident, which may have been opened after the recovery started. A repetition changes nothing. Returns the
+/// newly stored recoveries as pairs of incident and service. The caller must hold the locks of their organisations.
 pub async fn mark_services(
     connection: &dyn StoreConnection,
     recovered: &[RecoveredService],
@@ -119,7 +119,7 @@ pub async fn mark_services(
     Ok(marked_services)
 }
 
-/// Keys of open incidents from which services recover.
+/// Selects the keys of open incidents that are not notices.
 fn open() -> SelectStatement {
     Query::select()
         .column(incident::Column::Id)

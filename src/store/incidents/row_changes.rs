@@ -1,6 +1,6 @@
-//! Writes the rows of incidents. Only `lifecycle` may use it: the effects of a change are written with the change.
+//! Writes the rows of incidents. Only `lifecycle` may use this module, because it also writes the effects of the change.
 //!
-//! The difference between two [`WholeIncident`]s is written, so that the incident need not be read again.
+//! Changes are written as the difference between two [`WholeIncident`]s, so that the incident need not be read again.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, EntityTrait, QueryFilter};
@@ -11,7 +11,7 @@ use crate::store::error::MainError;
 use crate::store::incidents::links::TimelineAudience;
 use crate::store::incidents::{automation, links, rows};
 
-/// Incidents per statement: far below the limit of bound values.
+/// Number of incidents per statement, far below the limit of bound values.
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
 
 /// Stores a new incident with everything that belongs to it; its `key` is assigned by the database.
@@ -27,8 +27,7 @@ pub async fn insert(connection: &dyn StoreConnection, whole: &mut WholeIncident)
     links::set_pages(connection, key, &[], &whole.statuspages).await
 }
 
-/// Adds an entry to the timeline of an incident in which the engine names services: visible to members who see every
-/// service.
+/// Adds a timeline entry of the engine that names services. Only members who see all services can read it.
 pub async fn add_reasons(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -38,7 +37,7 @@ pub async fn add_reasons(
         .await
 }
 
-/// Stores the changes from `before` to `after`.
+/// Stores the changes of an incident from `before` to `after`.
 pub async fn save(
     connection: &dyn StoreConnection,
     before: &WholeIncident,
@@ -48,7 +47,7 @@ pub async fn save(
         rows::to_row(&after.incident).update(&connection).await?;
     }
     let key = after.incident.key;
-    // A timeline only grows.
+    // Entries are only ever added to a timeline.
     let new = after.updates.get(before.updates.len()..).unwrap_or_default();
     links::add_updates(connection, key, new, TimelineAudience::Everybody).await?;
     let new = after.internal_updates.get(before.internal_updates.len()..).unwrap_or_default();
@@ -59,7 +58,7 @@ pub async fn save(
     links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }
 
-/// Deletes the incidents with these keys, with everything that hangs on them.
+/// Deletes the incidents with these keys, and all rows that belong to them.
 pub async fn delete(connection: &dyn StoreConnection, incidents: &[i64]) -> Result<(), MainError> {
     for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
         Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(&connection).await?;

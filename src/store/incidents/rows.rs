@@ -1,4 +1,4 @@
-//! Incidents as rows and back.
+//! Conversion between incidents and rows.
 
 use sea_orm::ActiveValue::Set;
 use watchkeeper_entities::incident::{ActiveModel, Model};

@@ -1,5 +1,5 @@
-//! Finds the maintenances that the clock has to start or end, of any organisation. Handlers of clients must not use
-//! it.
+//! Finds the maintenances of all organisations that must start or end by the clock. Handlers of client requests must not
+//! use it.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -11,19 +11,19 @@ use crate::store::error::MainError;
 use crate::store::maintenances::from_row;
 use crate::store::organisations;
 
-/// Maintenances that wait for their planned start.
+/// Condition for scheduled maintenances that start automatically.
 fn waiting() -> Condition {
     let scheduled = Column::Status.eq(MaintenanceStatus::Scheduled.as_str());
     Condition::all().add(scheduled).add(Column::AutoStart.eq(true))
 }
 
-/// Maintenances that run until their planned end.
+/// Condition for running maintenances that end automatically.
 fn running() -> Condition {
     let in_progress = Column::Status.eq(MaintenanceStatus::InProgress.as_str());
     Condition::all().add(in_progress).add(Column::AutoComplete.eq(true))
 }
 
-/// Up to `limit` maintenances that are due at `now`, by key, after `after`.
+/// Keys of maintenances whose start or end is due at `now`: at most `limit`, in ascending order, above `after`.
 pub async fn at(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -42,7 +42,7 @@ pub async fn at(
     Ok(keys.into_tuple().all(&connection).await?)
 }
 
-/// Returns the time at which the next maintenance will be due, or `None` if none waits for its time.
+/// Returns the time of the next automatic start or end; `None` if there is none.
 pub async fn next(connection: &dyn StoreConnection) -> Result<Option<Timestamp>, MainError> {
     let moment = |condition: Condition, column: Column| {
         let moments = Entity::find().select_only().column_as(column.min(), "moment").filter(condition);
@@ -53,8 +53,8 @@ pub async fn next(connection: &dyn StoreConnection) -> Result<Option<Timestamp>,
     Ok([start, end].into_iter().flatten().min().map(Timestamp::from_ms))
 }
 
-/// The maintenance with this key, locked until the transaction ends; its organisation is locked before it, so that
-/// its messages are in order with those of the organisation.
+/// The maintenance with this key, locked until the transaction ends. Its organisation is locked first, so that the
+/// messages about the maintenance are in order with other messages of the organisation.
 pub async fn claim(
     connection: &dyn StoreConnection,
     key: MaintenanceKey,

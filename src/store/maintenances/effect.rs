@@ -1,9 +1,9 @@
-//! Windows of maintenances: the services covered now, and those whose time is excluded from uptime (contract 4.7,
-//! 4.12).
+//! Effects of maintenances on services: the services that are covered now, and the windows whose time is excluded from
+//! uptime (contract 4.7, 4.12).
 //!
-//! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance.
-//! The first one that opens and the last one that closes also raise the revision of the service, so that the engine
-//! takes in the change. All of it happens in the transaction of the action.
+//! While a planned maintenance is in progress, each service that it covers has an open window for it. When the first
+//! window of a service opens or its last one closes, the revision of the service is raised, so that the engine applies
+//! the change. All of this happens in the transaction of the change to the maintenance.
 
 use std::collections::HashSet;
 
@@ -22,10 +22,10 @@ use crate::model::service_window::WindowKind;
 use crate::store::error::MainError;
 use crate::store::services;
 
-/// Services per statement.
+/// Number of services per statement.
 const AT_ONCE: usize = 1_000;
 
-/// Those of these services that a maintenance in progress covers, planned or not.
+/// The services among `services` that are covered by a maintenance in progress, planned or not.
 pub async fn covered(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -50,8 +50,8 @@ pub async fn covered(
     Ok(found)
 }
 
-/// Makes the open windows of a maintenance equal to these services. Returns the services that the engine must update
-/// after the commit.
+/// Opens and closes windows of a maintenance so that exactly the `wanted` services have an open one. Returns the services
+/// that the engine must update after the commit.
 pub async fn set_windows(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -95,8 +95,8 @@ async fn open_windows(
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// Locks these services until the transaction ends, in the order of their keys, so that two transactions cannot wait
-/// for each other. Returns those that exist.
+/// Locks these services until the transaction ends, in the order of their keys, so that two transactions do not deadlock.
+/// Returns the keys of those that exist.
 pub async fn lock_services(
     connection: &dyn StoreConnection,
     keys: &[ServiceKey],
@@ -119,7 +119,8 @@ pub async fn lock_services(
     Ok(held)
 }
 
-/// A clock that was set back must not make a window end before its start.
+/// Closes the open windows of a maintenance for these services. A window whose start is after `now`, because the clock was
+/// set back, ends at its start.
 async fn close(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -144,7 +145,7 @@ async fn close(
     Ok(())
 }
 
-/// Updates the flag of the services for an open window. Returns those whose flag has changed.
+/// Updates the stored flag that tells whether a service has an open window. Returns the services whose flag has changed.
 async fn update_maintenance_flags(
     connection: &dyn StoreConnection,
     keys: &[ServiceKey],

@@ -1,4 +1,4 @@
-//! The filter of lists of maintenances (contract 4.11.4).
+//! The filter for lists of maintenances (contract 4.11.4).
 
 use sea_orm::sea_query::{Func, SelectStatement, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, ExprTrait as _, QueryFilter, QuerySelect, QueryTrait};
@@ -9,23 +9,23 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 
-/// A filter of maintenances: every condition must be met.
+/// Filter for maintenances. All members that are set must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MaintenanceFilter {
-    /// In one of these states; empty = in any.
+    /// Only maintenances in one of these states; empty = all.
     pub statuses: Vec<MaintenanceStatus>,
-    /// Maintenances that cover this service.
+    /// Only maintenances that cover this service.
     pub covering: Option<ServiceKey>,
-    /// Covering one of these services; an empty list selects nothing.
+    /// Only maintenances that cover at least one of these services; an empty list matches nothing.
     pub covering_any: Option<Vec<ServiceKey>>,
-    /// Not ended before this moment.
+    /// Only maintenances that had not ended before this time.
     pub from: Option<Timestamp>,
-    /// Planned to start before this moment.
+    /// Only maintenances whose planned start is before this time.
     pub to: Option<Timestamp>,
 }
 
 impl MaintenanceFilter {
-    /// Returns true if nothing can match, so that no query is needed.
+    /// Returns true if the filter cannot match anything, so that no query is needed.
     pub(super) fn selects_nothing(&self) -> bool {
         self.covering_any.as_ref().is_some_and(Vec::is_empty)
     }
@@ -50,8 +50,8 @@ fn covering_one_of(services: &[ServiceKey]) -> SelectStatement {
         .into_query()
 }
 
-/// Returns the condition that a maintenance has not ended before `from`. The end depends on the state: a running
-/// maintenance has none, nor has one that is planned with an open end.
+/// Condition that a maintenance had not ended before `from`. Which end counts depends on the state. A running maintenance
+/// has no end, and neither has a scheduled one without planned end; both match.
 fn ends_after(from: Timestamp) -> Condition {
     let of = |status: MaintenanceStatus| Column::Status.eq(status.as_str());
     let not_before = |end: SimpleExpr| end.gte(from.ms());

@@ -1,4 +1,4 @@
-//! Links of maintenances: the services that they cover, and the status pages chosen for them.
+//! Links of maintenances: the services that they cover, and the status pages that show them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,21 +15,21 @@ use crate::store::error::MainError;
 use crate::store::named_services;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
-/// Maintenances per statement.
+/// Number of maintenances or services per statement.
 const AT_ONCE: usize = 1_000;
 
-/// A status page as others show it.
+/// A status page as it is shown in other resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPage {
     /// Database key.
     pub key: i64,
-    /// Public id of the page.
+    /// Id of the page.
     pub id: Id,
     /// Name of the page, by language.
     pub name: TranslatedText,
 }
 
-/// The keys of the services that the maintenance covers.
+/// The keys of the services that the maintenance covers, in ascending order.
 pub async fn covered_by(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -42,7 +42,7 @@ pub async fn covered_by(
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// The keys of the pages chosen for the maintenance, in the order of the client.
+/// The keys of the pages chosen for the maintenance, in the order that the client gave.
 pub async fn chosen_for(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -55,7 +55,7 @@ pub async fn chosen_for(
     Ok(links.into_iter().map(|link| link.statuspage_id).collect())
 }
 
-/// The visible services that each of these maintenances covers, by name.
+/// The visible services that each of these maintenances covers, sorted by name.
 pub async fn services_of(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -78,12 +78,12 @@ pub async fn services_of(
     Ok(found)
 }
 
-/// Sorts services in the order in which they are shown.
+/// Sorts services by name and id, the order in which they are shown.
 pub(super) fn sort_by_name(services: &mut [NamedService]) {
     services.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
 }
 
-/// The services with these keys.
+/// The visible services with these keys.
 pub(super) async fn named_services(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -100,7 +100,7 @@ pub(super) async fn named_services(
     Ok(found)
 }
 
-/// The visible pages that were chosen for the maintenance, in the order of the client.
+/// The visible pages that were chosen for the maintenance, in the order that the client gave.
 pub async fn statuspages_of(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -110,7 +110,7 @@ pub async fn statuspages_of(
     named_pages(connection, Some(visibility), &keys).await
 }
 
-/// The pages with these keys, in this order, restricted to what is visible.
+/// The pages with these keys, in this order; without visibility, regardless of access scopes.
 pub(super) async fn named_pages(
     connection: &dyn StoreConnection,
     visibility: Option<Visibility>,
@@ -134,7 +134,7 @@ pub(super) async fn named_pages(
     keys.iter().filter_map(|key| rows.get(key)).map(named).collect()
 }
 
-/// Makes the maintenance cover exactly these services.
+/// Replaces the services that the maintenance covers.
 pub async fn cover(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -155,7 +155,7 @@ pub async fn cover(
     Ok(())
 }
 
-/// Chooses exactly these pages for the maintenance, in this order.
+/// Replaces the pages chosen for the maintenance; the order is kept.
 pub async fn show_on(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,

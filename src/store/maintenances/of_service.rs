@@ -1,6 +1,6 @@
 //! The maintenances that cover a service that is about to be deleted.
 //!
-//! Locks are taken from the maintenance to its services everywhere: [`lock_of`] comes before the lock of the service.
+//! Locks are always taken on the maintenance before its services, so [`lock_of`] must precede the lock on the service.
 
 use std::collections::HashSet;
 
@@ -17,13 +17,13 @@ use crate::store::maintenances::from_row;
 /// A maintenance that covers the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedMaintenance {
-    /// The maintenance as it is stored.
+    /// The stored maintenance.
     pub maintenance: Maintenance,
-    /// True if it covers other services, too.
+    /// True if the maintenance also covers other services.
     pub is_shared: bool,
 }
 
-/// Keeps others from changing the maintenances that cover the service until the transaction ends.
+/// Locks the maintenances that cover the service until the transaction ends.
 pub async fn lock_of(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     let linked = Links::find()
         .select_only()
@@ -42,7 +42,7 @@ pub async fn lock_of(connection: &dyn StoreConnection, service: ServiceKey) -> R
     Ok(())
 }
 
-/// The maintenances that cover a service, by their keys.
+/// The maintenances that cover a service, in the order of their keys.
 pub async fn linked(
     connection: &dyn StoreConnection,
     service: ServiceKey,
@@ -72,7 +72,7 @@ pub async fn linked(
     rows.iter().map(read).collect()
 }
 
-/// Removes a service from every maintenance that covers it.
+/// Removes a service from all maintenances that cover it.
 pub async fn unlink(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     Links::delete_many().filter(Link::ServiceId.eq(service)).exec(&connection).await?;
     Ok(())

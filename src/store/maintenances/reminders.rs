@@ -1,4 +1,4 @@
-//! Reminders of coming maintenances: a row for each that was not sent yet.
+//! Reminders of scheduled maintenances: a row for each reminder that has not been sent yet.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -9,7 +9,7 @@ use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::reminder::ReminderKind;
 use crate::store::error::MainError;
 
-/// The reminders of a maintenance that are planned, with the time of each.
+/// The planned reminders of a maintenance, each with its time.
 pub async fn planned(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -18,7 +18,7 @@ pub async fn planned(
     rows.iter().map(|row| Ok((kind_of(row)?, Timestamp::from_ms(row.due_at)))).collect()
 }
 
-/// Makes the planned reminders of a maintenance equal to `wanted`.
+/// Changes the planned reminders of a maintenance from `planned` to `wanted`.
 pub async fn replace(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -49,11 +49,11 @@ fn kind_of(row: &Model) -> Result<ReminderKind, MainError> {
 pub struct DueReminder {
     /// Database key of the maintenance.
     pub maintenance: MaintenanceKey,
-    /// Which of the maintenance's reminders is due.
+    /// Kind of the reminder.
     pub reminder: ReminderKind,
 }
 
-/// Reminders that are due, the longest due ones first; of every organisation.
+/// The due reminders of all organisations, the longest overdue first.
 pub async fn due(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -70,7 +70,7 @@ pub async fn due(
     rows.iter().map(due).collect()
 }
 
-/// Deletes a reminder that is due; `false` when it is not due any more.
+/// Deletes a due reminder before it is sent. Returns false if it no longer exists or is no longer due.
 pub async fn take_due(
     connection: &dyn StoreConnection,
     due: DueReminder,

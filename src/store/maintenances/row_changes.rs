@@ -1,4 +1,5 @@
-//! Writes the rows of maintenances. Only `lifecycle` may use it: the effects of a change are written with the change.
+//! Writes the rows of maintenances. Only `lifecycle` may use this module, because it also writes the effects of the
+//! change.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
@@ -40,7 +41,7 @@ pub async fn set_occurrence(
     Ok(())
 }
 
-/// Takes maintenances out of their series.
+/// Removes maintenances from their series; they stay as single maintenances.
 pub async fn clear_series(
     connection: &dyn StoreConnection,
     maintenances: &[MaintenanceKey],
@@ -57,7 +58,7 @@ pub async fn clear_series(
     Ok(())
 }
 
-/// Cancels maintenances; those that run end now.
+/// Cancels maintenances; the actual end of running ones becomes `now`.
 pub async fn cancel(
     connection: &dyn StoreConnection,
     maintenances: &[MaintenanceKey],
@@ -75,7 +76,7 @@ pub async fn cancel(
     Ok(())
 }
 
-/// Deletes maintenances with their timelines and links. Their effects must have been ended before.
+/// Deletes maintenances with their timelines and links. The caller must have ended their effects before.
 pub async fn delete(
     connection: &dyn StoreConnection,
     maintenances: &[MaintenanceKey],

@@ -1,7 +1,8 @@
-//! Series of maintenances. Every finder is scoped by organisation, except those of the clock ([`due`], [`claim`]).
+//! Series of maintenances. Every finder is scoped by organisation, except [`due`] and [`claim`] for the periodic task, and
+//! those by database key.
 //!
-//! This file keeps the rows. Covered services and pages are in `links`, existing maintenances and removed windows in
-//! `occurrences`, the series of a deleted service in `of_service`. `lifecycle` creates their maintenances.
+//! This file has the rows of series. Covered services and pages are in `links`, existing maintenances and skipped windows
+//! in `occurrences`, the deletion of a service in `of_service`. `lifecycle` creates the maintenances of a series.
 
 pub mod links;
 pub mod occurrences;
@@ -29,17 +30,17 @@ use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
 
-/// Series per statement.
+/// Number of series per statement.
 const AT_ONCE: usize = 1_000;
 
-/// The parts of a series that its maintenances show.
+/// The members of a series that are shown with each of its maintenances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
-    /// The id of the series.
+    /// Id of the series.
     pub id: Id,
     /// The recurrence rule as text.
     pub rrule: String,
-    /// The name of its time zone.
+    /// Name of the time zone of the series.
     pub time_zone: String,
 }
 
@@ -47,7 +48,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The series of this organisation with this id.
+/// The series of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -57,8 +58,8 @@ pub async fn find(
     query.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Like [`find`], and keeps others from changing the series until the transaction ends. Rows that only refer to it
-/// may still be written, so that the holder of a maintenance can take it out of its series.
+/// Like [`find`], and locks the series against changes until the transaction ends. Rows that refer to the series may still
+/// be written, so that a transaction that has locked a maintenance can remove it from the series.
 pub async fn find_for_update(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -68,7 +69,7 @@ pub async fn find_for_update(
     query.lock(LockType::NoKeyUpdate).one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The series of this page, the oldest first, and how many there are in all.
+/// The series on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -86,12 +87,12 @@ pub async fn list(
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// Returns how many series the organisation has.
+/// Returns the number of series of the organisation.
 pub async fn count(connection: &dyn StoreConnection, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(&connection).await?)
 }
 
-/// The parts of these series that maintenances show.
+/// The id, rule and time zone of each of these series, by database key.
 pub async fn names(
     connection: &dyn StoreConnection,
     keys: &[SeriesKey],
@@ -107,8 +108,8 @@ pub async fn names(
     Ok(found)
 }
 
-/// Up to `limit` series whose planning is due at `now`, by key, after `after`; also those scheduled by a clock that
-/// was ahead.
+/// Keys of active series whose planning is due at `now`: at most `limit`, in ascending order, above `after`. A planning
+/// time implausibly far in the future, stored while the clock was ahead, is due as well.
 pub async fn due(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -129,7 +130,7 @@ pub async fn due(
     Ok(keys.into_tuple().all(&connection).await?)
 }
 
-/// The organisation of a series.
+/// The database key of the organisation of a series; `None` if the series does not exist.
 pub async fn organisation_of(
     connection: &dyn StoreConnection,
     key: SeriesKey,
@@ -138,7 +139,7 @@ pub async fn organisation_of(
     Ok(owner.into_tuple().one(&connection).await?)
 }
 
-/// The series with this key, kept from others until the transaction ends.
+/// The series with this key, locked against changes until the transaction ends.
 pub async fn claim(
     connection: &dyn StoreConnection,
     key: SeriesKey,
@@ -163,7 +164,7 @@ pub async fn update(connection: &dyn StoreConnection, series: &MaintenanceSeries
     Ok(())
 }
 
-/// Deletes the series with its links. Its maintenances must have left it before.
+/// Deletes the series with its links. Its maintenances must have been removed from it before.
 pub async fn delete(connection: &dyn StoreConnection, key: SeriesKey) -> Result<(), MainError> {
     Entity::delete_by_id(key).exec(&connection).await?;
     Ok(())

@@ -11,7 +11,7 @@ use crate::model::maintenance::{MaintenanceKey, MaintenanceTimelineEntry};
 use crate::model::translated_text::TranslatedText;
 use crate::store::error::MainError;
 
-/// Adds entries in this order, each under a new id. Returns the ids.
+/// Adds entries in this order and returns their new ids.
 pub async fn add(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,
@@ -35,7 +35,7 @@ pub async fn add(
     Ok(ids)
 }
 
-/// Returns the entries of the timeline.
+/// The entries of the timeline, oldest first.
 pub async fn of(
     connection: &dyn StoreConnection,
     maintenance: MaintenanceKey,

@@ -1,4 +1,4 @@
-//! Writes the rows of notices. Only `lifecycle` may use it: the messages about a notice are written with it.
+//! Writes the rows of notices. Only `lifecycle` may use this module, because it also writes the messages about a notice.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, EntityTrait};

@@ -1,5 +1,5 @@
-//! The courier's queries and writes of the outbox, for every organisation at once; handlers of clients must not use
-//! them.
+//! Queries and updates of the outbox for the courier, which delivers the messages of all organisations. Handlers of client
+//! requests must not use them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -23,27 +23,28 @@ pub use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::order::release_after;
 use crate::store::notifications::to_try_row;
 
-/// The number of the advisory lock of PostgreSQL that the courier holds.
+/// Key of the advisory lock of PostgreSQL that the courier holds.
 const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
-/// Rows per statement.
+/// Number of rows per statement.
 const CHUNK: usize = 500;
 
-/// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent twice.
+/// The right to deliver messages, held by one process at a time, so that messages about a subject stay in order and are
+/// not sent twice.
 #[derive(Debug)]
 pub struct CourierLock {
-    /// The transaction that holds the advisory lock of PostgreSQL; a SQLite database belongs to one process.
+    /// The transaction that holds the advisory lock of PostgreSQL; `None` for SQLite, which only one process uses.
     holder: Option<BoundedHandle<DatabaseTransaction>>,
 }
 
 impl CourierLock {
-    /// Takes the lock; `None` while another process holds it.
+    /// Takes the lock; `None` if another process holds it.
     pub async fn take(main: &Database) -> Result<Option<Self>, MainError> {
         let reader = main.reader();
         if reader.get_database_backend() != DbBackend::Postgres {
             return Ok(Some(Self { holder: None }));
         }
         let holder = reader.begin().await?;
-        // It is held as long as this process lives.
+        // The lock is held as long as this process runs, so the idle limit must not end the transaction.
         holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
         let text = format!("SELECT pg_try_advisory_xact_lock({COURIER_LOCK}) AS got");
         let row = holder.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
@@ -51,7 +52,7 @@ impl CourierLock {
         Ok(is_taken.then_some(Self { holder: Some(holder) }))
     }
 
-    /// Returns whether it is still held.
+    /// Returns true if the lock is still held. Asks the database.
     pub async fn is_held(&self) -> bool {
         match &self.holder {
             None => true,
@@ -60,7 +61,7 @@ impl CourierLock {
     }
 }
 
-/// Stores attempts and their consequences. A message that ends releases the next one about the same subject.
+/// Stores finished attempts and their consequences. When a message ends, the next one about the same subject becomes due.
 pub async fn store_tries(connection: &dyn StoreConnection, ended: &[TryRecord]) -> Result<(), MainError> {
     let known = lock_existing(connection, ended).await?;
     let ended: Vec<TryRecord> =
@@ -78,8 +79,8 @@ pub async fn store_tries(connection: &dyn StoreConnection, ended: &[TryRecord]) 
     Ok(())
 }
 
-/// Those of the messages that still exist, locked until the transaction ends: a channel or a contact may have been
-/// deleted while they were being sent.
+/// Keys of the messages that still exist, locked until the transaction ends: a channel or contact may have been deleted
+/// while a message was being sent.
 async fn lock_existing(
     connection: &dyn StoreConnection,
     ended: &[TryRecord],
@@ -100,7 +101,7 @@ async fn lock_existing(
     Ok(known)
 }
 
-/// Groups attempts by their consequences: an equal update of many messages is one statement.
+/// Groups attempts with equal consequences, so that one statement updates all messages of a group.
 fn group_by_outcome(ended: &[TryRecord]) -> Vec<Vec<&TryRecord>> {
     let mut groups: BTreeMap<_, Vec<&TryRecord>> = BTreeMap::new();
     for ended in ended {
@@ -111,7 +112,7 @@ fn group_by_outcome(ended: &[TryRecord]) -> Vec<Vec<&TryRecord>> {
     groups.into_values().collect()
 }
 
-/// Stores the ends of messages that end alike.
+/// Stores the consequences of attempts that were grouped by `group_by_outcome`.
 async fn store_ends(connection: &dyn StoreConnection, alike: &[&TryRecord]) -> Result<(), MainError> {
     let Some(one) = alike.first() else { return Ok(()) };
     Entity::update_many()
@@ -125,8 +126,8 @@ async fn store_ends(connection: &dyn StoreConnection, alike: &[&TryRecord]) -> R
     Ok(())
 }
 
-/// Makes all messages of a channel due that wait for a later attempt, except those that are held or may have been
-/// taken.
+/// Makes all messages of a channel due at `to` that wait for a later attempt. Held messages are skipped, and so are
+/// messages whose last attempt is unconfirmed, because the receiver may have accepted them.
 pub async fn bring_forward(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -136,7 +137,8 @@ pub async fn bring_forward(
     Ok(())
 }
 
-/// The same for every channel: a courier that starts has no open circuit breaker.
+/// Like `bring_forward` for all channels. Used when a courier starts, because its circuit breakers are all closed then.
+/// Returns the number of messages.
 pub async fn bring_all_forward(connection: &dyn StoreConnection, to: Timestamp) -> Result<u64, MainError> {
     Ok(later_tries(to).exec(&connection).await?.rows_affected)
 }
@@ -149,7 +151,7 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .and_where(Expr::col((notification_try::Entity, TryColumn::Number)).equals((Entity, Column::Tries)))
         .and_where(TryColumn::Outcome.eq(DeliveryOutcome::Unconfirmed.as_str()))
         .to_owned();
-    // A time later than any possible postponement was written by a clock that was ahead.
+    // A due time beyond any possible postponement was written by a clock that was ahead.
     let latest = to.plus_ms(2 * LONGEST_WAIT_MS);
     let is_certain = Expr::exists(unconfirmed).not().or(Expr::col((Entity, Column::DueAt)).gt(latest.ms()));
     Entity::update_many()
@@ -159,8 +161,8 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .filter(is_certain)
 }
 
-/// Deletes messages that ended before this time, except those about open incidents and notices: their recipients must
-/// be known to the end.
+/// Deletes messages that ended before this time; returns their number. Messages about open incidents and notices are kept,
+/// because later messages about them go to the same recipients.
 pub async fn forget(connection: &dyn StoreConnection, ended_before: Timestamp) -> Result<u64, MainError> {
     let open = Query::select()
         .column(incident::Column::PublicId)
@@ -179,7 +181,7 @@ pub async fn forget(connection: &dyn StoreConnection, ended_before: Timestamp) -
     Ok(old.exec(&connection).await?.rows_affected)
 }
 
-/// The number of waiting messages, and the time at which the oldest of them without a present hold was written.
+/// Number and age of the messages that wait at `now` and are not held.
 pub async fn backlog(connection: &dyn StoreConnection, now: Timestamp) -> Result<OutboxBacklog, MainError> {
     let waiting = Entity::find()
         .select_only()
@@ -195,11 +197,11 @@ pub async fn backlog(connection: &dyn StoreConnection, now: Timestamp) -> Result
     })
 }
 
-/// Size and age of the waiting messages.
+/// Number and age of the waiting messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxBacklog {
     /// Number of waiting messages.
     pub waiting: u64,
-    /// The time at which the oldest of them was written.
+    /// Time at which the oldest waiting message was written; `None` if no message waits.
     pub oldest: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Rows of messages that a digest may include, and that are replaced by one.
+//! Messages that a digest may include and replace.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::Expr;
@@ -11,10 +11,10 @@ use crate::model::notification::delivery::{Delivery, DeliveryStatus};
 use crate::store::error::MainError;
 use crate::store::notifications::from_row;
 
-/// Rows per statement.
+/// Number of rows per statement.
 const CHUNK: usize = 500;
 
-/// Messages of a channel that have not ended, except those for a contact, which are never part of a digest.
+/// Selects the waiting messages of a channel, except those for a contact, which are never part of a digest.
 fn waiting(channel: i64) -> Select<Entity> {
     Entity::find()
         .filter(Column::ChannelId.eq(channel))
@@ -22,7 +22,7 @@ fn waiting(channel: i64) -> Select<Entity> {
         .filter(Column::ContactId.is_null())
 }
 
-/// The messages of a channel whose hold is over by now, oldest first.
+/// The waiting messages of a channel whose hold has ended at `now`, oldest first.
 pub async fn released_by(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -33,7 +33,7 @@ pub async fn released_by(
     due.all(&connection).await?.iter().map(from_row).collect()
 }
 
-/// The subjects of the messages of a channel that wait without being held.
+/// The subjects of the messages of a channel that wait without a hold.
 pub async fn subjects_not_held(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -42,7 +42,7 @@ pub async fn subjects_not_held(
     Ok(free.filter(Column::HeldUntil.is_null()).into_tuple().all(&connection).await?)
 }
 
-/// Ends messages that are replaced by a digest.
+/// Ends messages that a digest replaces.
 pub async fn end_gathered(
     connection: &dyn StoreConnection,
     keys: &[i64],

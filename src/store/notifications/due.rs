@@ -1,7 +1,7 @@
-//! Due messages, read fairly: first the channels with any, then the next few messages of each, so that a backlog of
-//! one organisation hides no message of another, and costs nothing while its channel takes none.
+//! Reads due messages fairly: first the channels that have any, then the next few messages of each channel. A backlog of
+//! one organisation thus delays no message of another, and costs nothing while its channel accepts none.
 //!
-//! A row that cannot be read is left out and logged; it waits until it expires.
+//! A message that cannot be read is logged and left out; it waits until it expires.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,26 +17,26 @@ use crate::model::notification::{ChannelKind, NotificationEvent};
 use crate::store::error::MainError;
 use crate::store::notifications::from_row;
 
-/// Channels per statement: three selections each, of which SQLite joins 500.
+/// Number of channels per statement: each needs up to three selects, of which SQLite joins at most 500.
 const CHANNELS: usize = 64;
-/// The columns of a due message.
+/// The columns that are read of a due message.
 const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_until, due_at";
 
-/// A channel that is switched on and has something due.
+/// An enabled channel that has due messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueChannel {
     /// Database key of the channel.
     pub key: i64,
-    /// Database key of its organisation.
+    /// Database key of the organisation.
     pub organisation: i64,
-    /// True if it sends mails: those to each mailbox are a line of their own.
+    /// True for an email channel: the messages to each mailbox have their own order.
     pub has_mailboxes: bool,
-    /// The time of the last change by a member.
+    /// Time of the last change of the channel by a member.
     pub updated_at: Timestamp,
 }
 
-/// At most `most` enabled channels with due messages, by their keys, starting after `after`. Costs as much as there
-/// are channels with waiting messages.
+/// At most `most` enabled channels with due messages, in the order of their keys, above the key `after`. The cost depends
+/// on the number of channels with waiting messages, not on the number of messages.
 pub async fn due_channels(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -67,7 +67,7 @@ pub async fn due_channels(
 }
 
 impl DueChannel {
-    /// The channel with the facts that decide its bounds.
+    /// The facts about the channel that determine its limits.
     #[must_use]
     pub const fn placed(&self) -> PlacedChannel {
         let Self { key, organisation, has_mailboxes, .. } = *self;
@@ -75,30 +75,30 @@ impl DueChannel {
     }
 }
 
-/// The requested messages of a channel.
+/// A request for due messages of one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedMessages {
-    /// The channel, with its organisation.
+    /// The channel.
     pub channel: DueChannel,
-    /// The selection among its messages.
+    /// Selects among the messages of the channel.
     pub selection: MessageSelection,
-    /// Messages that are being sent, or cannot be read.
+    /// Keys of messages to skip: they are being sent, or cannot be read.
     pub except: Vec<i64>,
 }
 
-/// Selection among the messages of a channel.
+/// A selection among the messages of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSelection {
     /// All messages of the channel.
     All,
-    /// Those that were never tried.
+    /// Messages that have not been attempted yet.
     FirstTries,
-    /// Messages of escalation steps only.
+    /// Messages of escalation steps.
     Steps,
 }
 
-/// The next due messages of each channel: up to `most` each of steps of escalations, of messages that were never
-/// tried, and of those that have waited longest.
+/// The next due messages of each channel, without duplicates. For the selection `All`, up to `most` messages of escalation
+/// steps, up to `most` that have not been attempted yet, and up to `most` others, each group longest overdue first.
 pub async fn due_messages(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -126,7 +126,7 @@ pub async fn due_messages(
     Ok(found)
 }
 
-/// The statements that find the requested messages of a channel, each by an index of its own.
+/// The selects that find the requested messages of a channel. Each uses its own index.
 fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
     let channel = wanted.channel.key;
     let except: Vec<String> = wanted.except.iter().map(i64::to_string).collect();
@@ -138,7 +138,7 @@ fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
              AND {due_at} <= $1{except} ORDER BY {due_at}, id LIMIT {most}) d"
         )
     };
-    // A sum keeps the index by due times out: the steps among them are few.
+    // The sum keeps the database from using the index by due time: few of its messages are steps.
     let step = format!("event = '{}' AND ended_at IS NULL", NotificationEvent::IncidentEscalated.as_str());
     let first_tries = of("due_at IS NOT NULL AND tries = 0", "due_at");
     match wanted.selection {
@@ -171,7 +171,7 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
     })
 }
 
-/// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
+/// At most `most` messages of all channels that have expired at `now` and have been due since `due_before` or longer.
 pub async fn expired_messages(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -199,7 +199,7 @@ pub async fn expired_messages(
     rows.iter().map(message).collect()
 }
 
-/// These messages, and the unreadable ones among them.
+/// The messages with these keys: the readable ones, and the errors of those that cannot be read.
 pub async fn read_messages(
     connection: &dyn StoreConnection,
     keys: &[i64],

@@ -1,33 +1,33 @@
-//! An attempt that has ended, and its consequences for its message.
+//! A finished delivery attempt and its consequences for the message.
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryAttempt, DeliveryOutcome, DeliveryStatus};
 use crate::model::notification::fair_share::DueMessage;
 use crate::model::notification::ordering_scope::OrderingScope;
 
-/// An attempt that has ended, and its consequences for its message.
+/// A finished delivery attempt and its consequences for the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TryRecord {
-    /// Database key of the delivery.
+    /// Database key of the message.
     pub delivery: i64,
-    /// Database key of its channel.
+    /// Database key of the channel.
     pub channel: i64,
-    /// The id of its subject.
+    /// Id of the subject of the message, for example an incident.
     pub subject: String,
-    /// The line of the message.
+    /// The scope in which the message must stay in order with others.
     pub line: OrderingScope,
-    /// True for a digest: later messages about its subjects wait for it.
+    /// True if the message is a digest: later messages about its subjects wait for it.
     pub is_digest: bool,
     /// Number, duration and outcome of the attempt.
     pub attempt: DeliveryAttempt,
-    /// The time of the next one; `None` when the message was delivered or is given up.
+    /// Time of the next attempt; `None` if the message was delivered or given up.
     pub next_at: Option<Timestamp>,
-    /// Present time.
+    /// The current time, at which the message ends if there is no further attempt.
     pub at: Timestamp,
 }
 
 impl TryRecord {
-    /// The end of a message that has expired without a last attempt.
+    /// The record for a message that expired without another attempt.
     #[must_use]
     pub fn expired(message: &DueMessage, at: Timestamp) -> Self {
         let attempt = DeliveryAttempt {
@@ -43,7 +43,7 @@ impl TryRecord {
             channel: message.channel,
             subject: message.subject.clone(),
             line: message.line,
-            // Messages that wait for a digest are found by `release_stranded`.
+            // Messages that wait for an expired digest are found by `release_stranded`.
             is_digest: false,
             attempt,
             next_at: None,
@@ -59,7 +59,7 @@ impl TryRecord {
         }
     }
 
-    /// Returns true if the message was delivered or is given up.
+    /// Returns true if the message was delivered or given up.
     pub(super) fn is_over(&self) -> bool {
         self.status() != DeliveryStatus::Waiting
     }

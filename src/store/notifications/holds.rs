@@ -1,4 +1,4 @@
-//! Messages that wait for the end of quiet hours, or for a digest: reads the facts that decide about holds, and
+//! Messages that are held until the end of quiet hours, or for a digest: reads the facts that decide about holds, and
 //! releases messages.
 
 use crate::store::connection::StoreConnection;
@@ -16,10 +16,11 @@ use crate::store::error::MainError;
 use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;
 
-/// Keys per statement.
+/// Number of keys per statement.
 const CHUNK: usize = 1_000;
 
-/// Recent messages of a channel: many if there are at least `most`, then with the due time of its digest.
+/// Returns whether a channel got at least `most` messages within `WINDOW_MS` before `now`, and in this case the due time
+/// of its digest.
 pub async fn recent(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -32,7 +33,7 @@ pub async fn recent(
     Ok(RecentMessages { are_many: true, digest_at: digest_due(connection, channel, now).await? })
 }
 
-/// Returns true if a channel was sent at least `most` messages since then.
+/// Returns true if at least `most` messages were written for a channel after `since`; digests do not count.
 async fn are_more_recent(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -52,7 +53,7 @@ async fn are_more_recent(
     Ok(recent.len() >= usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// The time at which the next digest of a channel is due, if messages wait for one.
+/// The time at which the next digest of a channel is due; `None` if no message is held for one.
 async fn digest_due(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -71,7 +72,7 @@ async fn digest_due(
     Ok(first.flatten().map(Timestamp::from_ms))
 }
 
-/// Releases the messages that wait in a line of a channel: all of them, or those about one subject.
+/// Releases the held messages of a channel within an ordering scope: all of them, or only those about one subject.
 pub async fn release_line(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -86,16 +87,16 @@ pub async fn release_line(
     release_held(connection, held, now).await
 }
 
-/// Recipients of held messages.
+/// The recipient of held messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldRecipient {
-    /// All readers of the channel with this key.
+    /// All recipients of the channel with this key; messages for contacts are not included.
     Channel(i64),
     /// The contact with this key.
     Contact(i64),
 }
 
-/// Messages that are held and were never tried, by their keys, behind the one with this key.
+/// Held messages for a recipient that have not been attempted yet, in the order of their keys, above the key `after`.
 pub async fn held_untried(
     connection: &dyn StoreConnection,
     held_for: HoldRecipient,
@@ -119,7 +120,7 @@ pub async fn held_untried(
     rows.iter().map(from_row).collect()
 }
 
-/// The keys of the messages that are held beyond this time; of every organisation.
+/// The keys of the messages of all organisations that are held beyond this time.
 pub async fn held_beyond(connection: &dyn StoreConnection, until: Timestamp) -> Result<Vec<i64>, MainError> {
     let held = Entity::find()
         .select_only()
@@ -129,7 +130,7 @@ pub async fn held_beyond(connection: &dyn StoreConnection, until: Timestamp) -> 
     Ok(held.into_tuple().all(&connection).await?)
 }
 
-/// Sets this hold of messages. A message that is not delivered is given up one day after the hold ends.
+/// Sets the hold of messages. A message that is not delivered is given up one day after the hold ends.
 pub async fn set_hold(
     connection: &dyn StoreConnection,
     deliveries: &[i64],
@@ -137,7 +138,7 @@ pub async fn set_hold(
 ) -> Result<(), MainError> {
     for some in deliveries.chunks(CHUNK) {
         let these = || Entity::update_many().filter(Column::Id.is_in(some.iter().copied()));
-        // A message that waits behind another one has no due time of its own.
+        // Only messages with a due time get a new one: a message that waits behind another has none.
         let due = these().col_expr(Column::DueAt, Expr::value(hold.until.ms()));
         due.filter(Column::DueAt.is_not_null()).exec(&connection).await?;
         these()
@@ -168,7 +169,7 @@ async fn release_held(
     Ok(())
 }
 
-/// Messages about a subject that are held and were never tried.
+/// Condition for held messages about a subject that have not been attempted yet.
 pub(super) fn untried(subject: Id) -> Condition {
     Condition::all()
         .add(Column::Subject.eq(subject.as_str()))
@@ -177,7 +178,7 @@ pub(super) fn untried(subject: Id) -> Condition {
         .add(Column::Tries.eq(0))
 }
 
-/// The due time of a message that waits for no other one: now, or the end of its hold.
+/// The due time of a message that waits for no other message: now, or the end of its hold.
 pub(super) fn due_from(now: Timestamp) -> sea_orm::sea_query::SimpleExpr {
     let held = Expr::col((Entity, Column::HeldUntil));
     Expr::case(held.clone().gt(now.ms()), held).finally(now.ms()).into()

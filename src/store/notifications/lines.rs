@@ -1,11 +1,11 @@
-//! The lines of a channel: the messages in one of them about one subject go one after the other.
+//! The lines of a channel, also called ordering scopes: messages of one line about one subject are sent one after another.
 
 use sea_orm::{ColumnTrait, Condition};
 use watchkeeper_entities::notification_delivery::Column;
 
 use crate::model::notification::ordering_scope::OrderingScope;
 
-/// The messages of a channel in a line.
+/// Condition for the messages of a channel that belong to a line.
 pub(super) fn in_line(line: OrderingScope) -> Condition {
     match line {
         OrderingScope::Whole => Condition::all(),

@@ -1,4 +1,4 @@
-//! The outbox as clients see it: messages with their attempts, newest first.
+//! The outbox as clients see it: messages with their attempts.
 
 use std::collections::HashMap;
 
@@ -17,18 +17,18 @@ use crate::store::error::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 
-/// Filter of the list of messages.
+/// Filter for a list of messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxFilter {
-    /// Only messages in one of these states; empty = all.
+    /// Only messages with one of these statuses; empty = all.
     pub statuses: Vec<DeliveryStatus>,
-    /// Only these events; empty = all.
+    /// Only messages about one of these events; empty = all.
     pub events: Vec<NotificationEvent>,
     /// Only messages of the channel with this key.
     pub channel: Option<i64>,
     /// Only messages about the subject with this id.
     pub subject: Option<Id>,
-    /// Only messages that were written before the one with this key.
+    /// Only messages with a smaller key, which were written earlier.
     pub before: Option<i64>,
 }
 
@@ -36,7 +36,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The newest matching messages; a row that cannot be read is left out.
+/// The newest messages that match the filter, newest first. A message that cannot be read is logged and left out.
 pub async fn page(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -70,7 +70,7 @@ pub async fn page(
     Ok(rows.iter().filter_map(readable).collect())
 }
 
-/// The message of this organisation with this id.
+/// The message of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -80,8 +80,8 @@ pub async fn find(
     wanted.one(&connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The attempts of these messages, oldest first. One that has been stored since a message was read is left out, like
-/// its end.
+/// The attempts to deliver these messages, by key of the message, first attempt first. An attempt that was stored after a
+/// message was read is left out, so that attempts and message agree.
 pub async fn attempts(
     connection: &dyn StoreConnection,
     deliveries: &[Delivery],
@@ -103,8 +103,8 @@ pub async fn attempts(
     Ok(tries)
 }
 
-/// Makes dead messages due again for a day: one, those of a channel, or all of the organisation; except those that
-/// were followed by a delivered one about the same subject, because they would arrive as the newest.
+/// Makes dead messages wait again, with a day until they expire. A message is skipped if a later one about the same
+/// subject was delivered, because it would arrive as the newest. Returns the number of messages.
 pub async fn redeliver(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -131,12 +131,12 @@ pub async fn redeliver(
     Ok(chosen)
 }
 
-/// The dead messages that are tried again.
+/// The dead messages to be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedeliverySelection {
-    /// The one with this key.
+    /// The message with this key.
     One(i64),
-    /// Those of the channel with this key.
+    /// All dead messages of the channel with this key.
     OfChannel(i64),
     /// All dead messages of the organisation.
     All,

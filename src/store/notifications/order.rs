@@ -1,7 +1,7 @@
-//! The order of the messages of a channel: which message waits for which, and what is released when one has ended.
+//! The order of the messages of a channel: which message waits for which, and which becomes due when another has ended.
 //!
-//! Messages about one subject are sent one after the other, in each line of a channel. A digest precedes later
-//! messages about its subjects, for the readers of the digest; a step of an escalation waits for no digest.
+//! Messages about one subject are sent one after another within each scope. A digest precedes later messages about its
+//! subjects, for its recipients. Messages of escalation steps never wait for a digest.
 
 use std::collections::HashSet;
 
@@ -19,12 +19,12 @@ use crate::store::error::MainError;
 use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::holds::due_from;
 
-/// Scope within which messages of a channel about one subject must not overtake each other.
+/// The scope within which messages of a channel about one subject must stay in order.
 #[derive(Clone, Copy)]
 enum QueueScope {
-    /// All of them: they arrive at one place.
+    /// All messages of the channel, because they arrive in one place.
     Channel,
-    /// Those for the same contact, or for no contact: the channel sends mails.
+    /// Messages to the same contact, or to no contact: used for email channels.
     Mailbox,
 }
 
@@ -38,7 +38,7 @@ impl QueueScope {
         }
     }
 
-    /// The messages of channels whose messages have this scope.
+    /// Condition for the messages of all channels that use this scope.
     fn messages(self) -> SimpleExpr {
         let mails = Query::select()
             .column(notification_channel::Column::Id)
@@ -52,7 +52,7 @@ impl QueueScope {
     }
 }
 
-/// Makes the next messages due that wait behind those of these that are over; all of them have lines of one kind.
+/// Makes the messages due that waited for those of `alike` that have ended. All records must have the same scope.
 pub(super) async fn release_after(
     connection: &dyn StoreConnection,
     alike: &[&TryRecord],
@@ -71,8 +71,8 @@ pub(super) async fn release_after(
     Ok(())
 }
 
-/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried
-/// again.
+/// Makes all waiting messages without due time due that wait for no other message. There are such messages if one was
+/// written while the message before it ended, or is sent again. Returns their number.
 pub async fn release_stranded(connection: &dyn StoreConnection, now: Timestamp) -> Result<u64, MainError> {
     let mut released = 0;
     for scope in QueueScope::ALL {
@@ -81,7 +81,7 @@ pub async fn release_stranded(connection: &dyn StoreConnection, now: Timestamp) 
     Ok(released)
 }
 
-/// Makes the `chosen` messages due that wait for no other.
+/// Makes those of the `chosen` messages due that wait for no other message.
 async fn release(
     connection: &dyn StoreConnection,
     now: Timestamp,
@@ -97,7 +97,7 @@ async fn release(
     Ok(chosen(stranded).exec(&connection).await?.rows_affected)
 }
 
-/// The messages about the same subject as that of the statement around it, within the same scope.
+/// Subquery for messages about the same subject as the message of the surrounding statement, within the same scope.
 fn about_subject(other: &Alias, scope: QueueScope) -> SelectStatement {
     let of = |column: Column| Expr::col((other.clone(), column));
     let same = |column: Column| of(column).equals((Entity, column));
@@ -112,7 +112,7 @@ fn about_subject(other: &Alias, scope: QueueScope) -> SelectStatement {
     query
 }
 
-/// The earlier ones that have not ended.
+/// Subquery for earlier messages about the same subject that have not ended.
 fn earlier_about_subject(scope: QueueScope) -> SelectStatement {
     let earlier = Alias::new("earlier");
     let mut query = about_subject(&earlier, scope);
@@ -120,7 +120,7 @@ fn earlier_about_subject(scope: QueueScope) -> SelectStatement {
     query.and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id)))).to_owned()
 }
 
-/// The later ones that were delivered.
+/// Subquery for later messages about the same subject that were delivered.
 fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
     let later = Alias::new("later");
     let mut query = about_subject(&later, scope);
@@ -129,8 +129,8 @@ fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
     query.and_where(Expr::col((later, Column::Id)).gt(Expr::col((Entity, Column::Id)))).to_owned()
 }
 
-/// Returns true for a message that waits for an earlier digest of its channel: a later digest, or a message about a
-/// subject that the digest includes.
+/// Condition that a message waits for an earlier digest of its channel: the message is a digest itself, or is about a
+/// subject that the earlier digest includes.
 fn waits_for_digest() -> SimpleExpr {
     let (digest, gathered) = (Alias::new("digest"), Alias::new("gathered"));
     let of_gathered = |column: Column| Expr::col((gathered.clone(), column));
@@ -157,16 +157,16 @@ fn waits_for_digest() -> SimpleExpr {
         .and(Expr::exists(in_front))
 }
 
-/// Messages that cannot be tried now, though they are due.
+/// Due messages that cannot be sent now, because they would arrive out of order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutOfOrder {
-    /// An earlier one about the same subject has not ended: it was redelivered.
+    /// Messages for which an earlier one about the same subject has not ended, because it is being sent again.
     pub too_early: HashSet<i64>,
-    /// A later one about the same subject was delivered.
+    /// Messages for which a later one about the same subject was already delivered.
     pub too_late: HashSet<i64>,
 }
 
-/// Those of these messages that would arrive out of order. Only messages that were tried before can.
+/// The messages among these that would arrive out of order. Only messages with an earlier attempt can do so.
 pub async fn out_of_order(connection: &dyn StoreConnection, keys: &[i64]) -> Result<OutOfOrder, MainError> {
     let mut found = OutOfOrder::default();
     if keys.is_empty() {
@@ -187,7 +187,7 @@ pub async fn out_of_order(connection: &dyn StoreConnection, keys: &[i64]) -> Res
     Ok(found)
 }
 
-/// Makes these messages wait until earlier ones have ended.
+/// Removes the due time of these messages, so that they wait until earlier ones have ended.
 pub async fn queue_up(connection: &dyn StoreConnection, keys: &HashSet<i64>) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::DueAt, Expr::value(None::<i64>))
@@ -197,7 +197,7 @@ pub async fn queue_up(connection: &dyn StoreConnection, keys: &HashSet<i64>) -> 
     Ok(())
 }
 
-/// Messages that were followed by a delivered one about the same subject.
+/// Condition for messages for which a later one about the same subject was delivered.
 pub(super) fn is_overtaken() -> Condition {
     let of_scope = |scope: QueueScope| scope.messages().and(Expr::exists(delivered_about_subject(scope)));
     Condition::any().add(of_scope(QueueScope::Channel)).add(of_scope(QueueScope::Mailbox))

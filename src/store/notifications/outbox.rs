@@ -1,7 +1,7 @@
-//! Writes messages into the outbox, releases held ones, and deletes those that must not be sent.
+//! Writes messages into the outbox, replaces their contents, and deletes messages that must not be sent.
 //!
-//! Recipients and contents are decided by `lifecycle`. A new message is placed after earlier ones: those about the
-//! same subject in its line, or a digest.
+//! `lifecycle` decides about recipients and contents. A new message is queued behind earlier messages about the same
+//! subject in its line, and behind a digest that includes its subject.
 
 use std::collections::HashMap;
 
@@ -22,14 +22,15 @@ use crate::store::error::MainError;
 use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, holds, to_row};
 
-/// Keys per statement.
+/// Number of keys per statement.
 const CHUNK: usize = 1_000;
 
-/// Stores a message. It is not due while an earlier one waits: about the same subject in its line, or a digest.
+/// Stores a message. If it must wait for an earlier message about the same subject in its line, or for a digest, it gets
+/// no due time.
 pub async fn insert(connection: &dyn StoreConnection, outgoing: QueuedMessage) -> Result<(), MainError> {
     let QueuedMessage { mut delivery, line } = outgoing;
     let same = Column::Subject.eq(delivery.message.subject_id());
-    // Two queries, each by an index of its own.
+    // Two queries, so that each can use its own index.
     let waits = one_waits(connection, delivery.channel, in_line(line).add(same)).await?
         || a_digest_waits(connection, &delivery).await?;
     delivery.due_at = delivery.due_at.filter(|_| !waits);
@@ -37,9 +38,9 @@ pub async fn insert(connection: &dyn StoreConnection, outgoing: QueuedMessage) -
     Ok(())
 }
 
-/// Returns true if a digest that has not ended precedes a message: digests come one after the other, and later
-/// messages about a subject come after the digest that includes it. Contacts have lines of their own, and a step of
-/// an escalation never waits.
+/// Returns true if a message must wait for a digest that has not ended: digests are sent one after another, and later
+/// messages about a subject follow the digest that includes it. Messages to contacts and of escalation steps never wait
+/// for a digest.
 async fn a_digest_waits(connection: &dyn StoreConnection, delivery: &Delivery) -> Result<bool, MainError> {
     let digests = Condition::all().add(Column::Event.eq(NotificationEvent::Digest.as_str()));
     let message = &delivery.message;
@@ -54,7 +55,7 @@ async fn a_digest_waits(connection: &dyn StoreConnection, delivery: &Delivery) -
     }
 }
 
-/// The messages about a subject that the digest of the surrounding statement includes.
+/// Subquery for the messages about a subject that the digest of the surrounding statement includes.
 fn gathered(channel: i64, subject: &str) -> SelectStatement {
     let gathered_alias = Alias::new("told");
     Query::select()
@@ -84,7 +85,7 @@ async fn one_waits(
     Ok(waiting.is_some())
 }
 
-/// The newest message of each event about a subject, for each channel and contact; by channel, each oldest first.
+/// The newest message of each event about a subject, for each channel and contact. Grouped by channel, oldest first.
 pub async fn newest_about(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -121,7 +122,7 @@ pub async fn newest_about(
     Ok(found)
 }
 
-/// Key, channel, contact, event, time, hold, reason, end and tries of a message.
+/// Key, channel, contact, event, creation time, hold, reason of the hold, end and number of attempts of a message.
 type WrittenRow = (i64, i64, Option<i64>, String, i64, Option<i64>, Option<String>, Option<i64>, i32);
 
 fn to_written(row: WrittenRow) -> Result<WrittenMessage, MainError> {
@@ -144,7 +145,7 @@ fn to_written(row: WrittenRow) -> Result<WrittenMessage, MainError> {
     })
 }
 
-/// Deletes the steps of an incident that are held beyond now and were never tried.
+/// Deletes messages of escalation steps of an incident that are still held at `now` and have not been attempted yet.
 pub async fn delete_held_steps(
     connection: &dyn StoreConnection,
     incident: Id,
@@ -156,7 +157,7 @@ pub async fn delete_held_steps(
     Ok(())
 }
 
-/// Replaces the contents of a message that was never tried.
+/// Replaces the contents of a message if it has not been attempted yet and has not ended.
 pub async fn replace_message(
     connection: &dyn StoreConnection,
     delivery: i64,
@@ -174,7 +175,7 @@ pub async fn replace_message(
     Ok(())
 }
 
-/// The messages of these deliveries by their keys.
+/// The contents of these messages, by key.
 pub async fn messages_of(
     connection: &dyn StoreConnection,
     deliveries: &[i64],
@@ -189,7 +190,8 @@ pub async fn messages_of(
     Ok(found)
 }
 
-/// Deletes the step of an incident that is held for a contact, or for all readers of a channel, and was never tried.
+/// Deletes held messages of escalation steps of an incident that have not been attempted yet, for a contact in a channel.
+/// `None` means messages to the recipients of the channel.
 pub async fn delete_held_step(
     connection: &dyn StoreConnection,
     channel: i64,
@@ -206,7 +208,7 @@ pub async fn delete_held_step(
     Ok(())
 }
 
-/// Deletes the messages about a subject of an organisation that are held and were never tried.
+/// Deletes held messages about a subject of an organisation that have not been attempted yet.
 pub async fn delete_held(
     connection: &dyn StoreConnection,
     organisation: i64,

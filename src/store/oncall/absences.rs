@@ -1,4 +1,4 @@
-//! Absences of contacts. Every finder of clients is scoped by organisation.
+//! Absences of contacts. Finders for clients are scoped by organisation.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{
@@ -25,7 +25,7 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
     ends_at: Column::EndsAt,
 };
 
-/// The absences of this page, by their start, and how many there are in all.
+/// The absences on this page of the list, sorted by start, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -40,7 +40,7 @@ pub async fn list(
     Ok((with_names(connection, rows).await?, total))
 }
 
-/// The absence of this organisation with this id.
+/// The absence of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -51,8 +51,8 @@ pub async fn find(
     Ok(with_names(connection, row.into_iter().collect()).await?.pop())
 }
 
-/// The number of absences of an organisation, after deleting those that are too old to be shown. Without a trusted
-/// time none is deleted.
+/// Deletes absences that ended too long ago to be shown, and returns the number of remaining ones of the organisation.
+/// Without a trusted time, nothing is deleted.
 pub async fn make_room(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -88,7 +88,7 @@ pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), Ma
     Ok(())
 }
 
-/// The absences in an organisation that overlap a stretch of time.
+/// The absences in an organisation that overlap a time range.
 pub(super) async fn touching(
     connection: &dyn StoreConnection,
     organisation: i64,

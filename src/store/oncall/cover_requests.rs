@@ -1,7 +1,7 @@
 //! Cover requests. Every finder is scoped by organisation.
 //!
-//! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two
-//! concurrent acceptances, the second one finds it taken.
+//! An answer is stored in the same transaction as the override that it creates, under the lock of the organisation. Of two
+//! concurrent acceptances, the second one thus finds the request accepted.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{
@@ -32,7 +32,7 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
     ends_at: Column::EndsAt,
 };
 
-/// The requests of this page, newest first, and how many there are in all. Without statuses: of every status.
+/// The requests on this page of the list, newest first, and their total number. Without statuses, requests of any status.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -51,7 +51,7 @@ pub async fn list(
     Ok((with_names(connection, visibility.organisation(), rows.all(&connection).await?).await?, total))
 }
 
-/// The request of this organisation with this id.
+/// The request of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -62,8 +62,8 @@ pub async fn find(
     Ok(with_names(connection, visibility.organisation(), row.into_iter().collect()).await?.pop())
 }
 
-/// The number of requests of an organisation, after deleting those that are too old to be shown. Without a trusted
-/// time none is deleted.
+/// Deletes requests whose time ended too long ago to be shown, and returns the number of remaining ones of the
+/// organisation. Without a trusted time, nothing is deleted.
 pub async fn make_room(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -87,13 +87,13 @@ pub async fn insert(
     Ok(CoverRequest { key, ..request })
 }
 
-/// Stores the outcome of a request.
+/// Stores all fields of a changed request, such as its outcome.
 pub async fn update(connection: &dyn StoreConnection, request: &CoverRequest) -> Result<(), MainError> {
     to_row(request)?.update(&connection).await?;
     Ok(())
 }
 
-/// Names of the schedules with an unanswered request from or to a contact.
+/// Names of the schedules with an open request that a contact made or is asked to accept.
 pub(in crate::store) async fn schedules_of_contact(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -113,7 +113,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The rows with this status; an unanswered request expires at the end of its time.
+/// Condition for requests with this status. An open request expires when its time range has ended.
 fn is(status: CoverStatus, now: Timestamp) -> sea_orm::Condition {
     let stored = |status: CoverStatus| Column::Status.eq(status.as_str());
     let all = sea_orm::Condition::all();
@@ -161,7 +161,7 @@ async fn with_names(
     rows.into_iter().map(read).collect()
 }
 
-/// Overrides by their keys.
+/// Id and key of each of these overrides.
 async fn placed(
     connection: &dyn StoreConnection,
     keys: impl Iterator<Item = i64>,
@@ -176,7 +176,7 @@ async fn placed(
         .collect()
 }
 
-/// A contact who is asked to take over, as it is stored.
+/// Stored form of a contact who is asked to take over.
 #[derive(Serialize, Deserialize)]
 struct StoredCoverContact {
     key: i64,

@@ -1,4 +1,4 @@
-//! Layers of on-call schedules, as JSON of a column.
+//! Layers of on-call schedules, stored as JSON in one column.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::model::oncall::schedule::{Rotation, RotationLayer};
 use crate::store::selected_services::StoredLink;
 
-/// A layer as it is stored.
+/// Stored form of a layer.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredLayer {
     name: String,
@@ -37,7 +37,7 @@ impl StoredLayer {
         }
     }
 
-    /// As it was stored; `None` when it cannot be read.
+    /// Converts the stored form to a layer; `None` if a value cannot be read.
     pub(super) fn read(self) -> Option<RotationLayer> {
         Some(RotationLayer {
             name: self.name,

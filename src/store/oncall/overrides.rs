@@ -1,4 +1,4 @@
-//! Overrides of on-call schedules. Every finder of clients is scoped by organisation.
+//! Overrides of on-call schedules. Finders for clients are scoped by organisation.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{
@@ -26,7 +26,7 @@ const COLUMNS: OncallColumns<Column> = OncallColumns {
     ends_at: Column::EndsAt,
 };
 
-/// The overrides of this page, by their start, and how many there are in all.
+/// The overrides on this page of the list, sorted by start, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -41,7 +41,7 @@ pub async fn list(
     Ok((with_names(connection, visibility.organisation(), rows).await?, total))
 }
 
-/// The override of this organisation with this id.
+/// The override of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -52,8 +52,8 @@ pub async fn find(
     Ok(with_names(connection, visibility.organisation(), row.into_iter().collect()).await?.pop())
 }
 
-/// The number of overrides of an organisation, after deleting those that are too old to be shown. Without a trusted
-/// time none is deleted.
+/// Deletes overrides that ended too long ago to be shown, and returns the number of remaining ones of the organisation.
+/// Without a trusted time, nothing is deleted.
 pub async fn make_room(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -89,7 +89,7 @@ pub async fn delete(connection: &dyn StoreConnection, key: i64) -> Result<(), Ma
     Ok(())
 }
 
-/// The overrides of these schedules that overlap a stretch of time, each with the key of its schedule.
+/// The overrides of these schedules that overlap a time range, each with the key of its schedule.
 pub(super) async fn touching(
     connection: &dyn StoreConnection,
     schedules: &[i64],
@@ -109,7 +109,7 @@ pub(super) async fn touching(
     rows.iter().map(read).collect()
 }
 
-/// Names of the schedules in which a contact takes over, now or later.
+/// Names of the schedules with an override of a contact that has not ended at `now`.
 pub(in crate::store) async fn schedules_of_contact(
     connection: &dyn StoreConnection,
     contact: i64,

@@ -1,4 +1,4 @@
-//! The facts that decide who is on duty: schedules with the overrides and absences of a stretch of time.
+//! The facts that decide who is on duty: schedules with the overrides and absences in a time range.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ pub struct StoredRoster {
     pub schedule: OncallSchedule,
     /// The overrides of the schedule.
     pub overrides: Vec<DutyOverride>,
-    /// The absences of all contacts of the organisation; its schedules share them.
+    /// The absences of all contacts of the organisation, shared by its schedules.
     pub absences: Arc<[ContactAbsence]>,
 }
 
 impl StoredRoster {
-    /// The roster, which decides who is on duty.
+    /// The roster that computes who is on duty.
     #[must_use]
     pub fn roster(&self) -> DutyRoster<'_> {
         DutyRoster { schedule: &self.schedule, overrides: &self.overrides, absences: &self.absences }
     }
 }
 
-/// The schedules in which a contact is on duty by a layer, or takes over by an override.
+/// The schedules of an organisation that can put a contact on duty, by a layer or by an override in the time range.
 pub async fn of_contact(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -45,8 +45,8 @@ pub async fn of_contact(
     Ok(stored)
 }
 
-/// These schedules of one organisation with their overrides and absences in a stretch of time, extended by the range
-/// that a query may reach back and ahead.
+/// These schedules with their overrides and absences. All must be of one organisation. The time range is extended by
+/// `DAYS_MAX` days on both sides, because queries may look beyond it.
 pub async fn of_schedules(
     connection: &dyn StoreConnection,
     schedules: Vec<OncallSchedule>,

@@ -1,4 +1,4 @@
-//! On-call schedules. Every finder is scoped by organisation, but that by keys.
+//! On-call schedules. Every finder is scoped by organisation, except `of_all` and `with_keys`.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The schedules of this page, oldest first, and how many there are in all.
+/// The schedules on this page of the list, oldest first, and their total number.
 pub async fn list(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -47,7 +47,7 @@ pub async fn of_all(connection: &dyn StoreConnection) -> Result<Vec<OncallSchedu
     read_all(Entity::find().order_by_asc(Column::Id).all(&connection).await?)
 }
 
-/// The schedule of this organisation with this id.
+/// The schedule of the organisation with this id.
 pub async fn find(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -69,7 +69,7 @@ pub async fn with_keys(
     read_all(wanted.order_by_asc(Column::Id).all(&connection).await?)
 }
 
-/// The schedules of an organisation, as others name them, by their keys.
+/// Key, id and name of the schedules of an organisation, by database key.
 pub async fn by_key(
     connection: &dyn StoreConnection,
     organisation: i64,

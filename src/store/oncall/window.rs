@@ -1,32 +1,32 @@
-//! The filters of lists of overrides, absences and cover requests: by schedule, contact and time.
+//! The filter for lists of overrides, absences and cover requests: by schedule, contact and time.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, Select};
 
 use crate::clock::Timestamp;
 
-/// Filter of a list; `None` = not filtered by this.
+/// Filter for a list; a member that is `None` does not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OncallFilter {
-    /// Database keys of schedules.
+    /// Only entries of schedules with these keys. Ignored for absences, which have no schedule.
     pub schedules: Option<Vec<i64>>,
-    /// Database keys of contacts.
+    /// Only entries of contacts with these keys.
     pub contacts: Option<Vec<i64>>,
-    /// Only entries that end later.
+    /// Only entries that end after this time.
     pub from: Option<Timestamp>,
-    /// Only entries that start earlier.
+    /// Only entries that start before this time.
     pub to: Option<Timestamp>,
 }
 
-/// The columns that a filter uses.
+/// The columns of a table that a filter uses.
 pub(super) struct OncallColumns<C> {
-    /// The schedule, where there is one.
+    /// The column of the schedule; `None` for a table without one.
     pub(super) schedule: Option<C>,
     pub(super) contact: C,
     pub(super) starts_at: C,
     pub(super) ends_at: C,
 }
 
-/// The rows that a filter leaves.
+/// Restricts a query to the rows that a filter matches.
 pub(super) fn narrowed<E: EntityTrait>(
     mut rows: Select<E>,
     filter: &OncallFilter,

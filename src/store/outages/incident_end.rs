@@ -1,4 +1,5 @@
-//! The outages that wait for the end of an incident, however many they are. Handlers of clients must not use it.
+//! The outages that an incident waits for before it ends, however many there are. Handlers of client requests must not use
+//! this module.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, Query};
@@ -11,8 +12,8 @@ use crate::model::service::ServiceKey;
 use crate::store::error::MainError;
 use crate::store::outages::{forget, postpone_recovered};
 
-/// The time of the last recovery of the services whose outages wait for the end of this incident; `None` while one of
-/// them has not recovered, or when there are none.
+/// The time of the latest recovery of the outages of this incident; `None` while one of them has not recovered, or if the
+/// incident has no outages.
 pub async fn last_recovery(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -26,11 +27,11 @@ pub async fn last_recovery(
     Ok(last.one(&connection).await?.flatten().map(Timestamp::from_ms))
 }
 
-/// Returns true if a service that has not recovered from the incident is in trouble. A service that never was (added
-/// by a member) has nothing to recover from, and does not count.
+/// Returns true if a service that has not recovered from the incident has an outage. A service without an outage, added by
+/// a member, has nothing to recover from and does not count.
 pub async fn is_any_failing(connection: &dyn StoreConnection, incident: i64) -> Result<bool, MainError> {
     let affected = |column| Expr::col((incident_service::Entity, column));
-    // Evaluated for each service that has not recovered, of which there is none at the end of most incidents.
+    // A subquery per unrecovered service is cheap, because at the end of most incidents there is none.
     let is_failing = Query::select()
         .expr(Expr::value(1))
         .from(Entity)
@@ -50,8 +51,8 @@ pub async fn is_any_failing(connection: &dyn StoreConnection, incident: i64) -> 
     Ok(failing.into_tuple::<i64>().one(&connection).await?.is_some())
 }
 
-/// Deletes outages of an incident that have recovered, at most `most`; if there are more, one of them becomes due
-/// now, and may delete the next ones.
+/// Deletes up to `most` recovered outages of an incident. If there are more, one of them becomes due for evaluation at
+/// `now`, so that the next ones are deleted then.
 pub async fn forget_recovered(
     connection: &dyn StoreConnection,
     incident: i64,

@@ -1,6 +1,6 @@
-//! One value of a row, read from either database: checked, hashed, and written in the form that PostgreSQL reads.
+//! One value of a row, read from either database: it is checked, hashed, and written in PostgreSQL's binary copy format.
 //!
-//! Both sides become the same cells, so that the same code compares them.
+//! Values of both databases become the same type, so that the same code compares them.
 
 use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::PgRow;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::tables::ColumnKind;
 use crate::store::binary_rows::BinaryValue as _;
 
-/// A value. A boolean is 0 or 1.
+/// A value of a column. A boolean is the number 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellValue<'r> {
     Null,
@@ -20,12 +20,12 @@ pub(super) enum CellValue<'r> {
     Bytes(&'r [u8]),
 }
 
-/// A value that cannot be promoted.
+/// The reason why a value cannot be promoted.
 #[derive(Debug)]
 pub(super) enum UnfitValue {
-    /// The driver cannot read it.
+    /// The driver cannot read the value.
     Unreadable(sqlx::Error),
-    /// PostgreSQL would not take it.
+    /// PostgreSQL would not accept the value; the text says why.
     NotAllowed(String),
 }
 
@@ -37,16 +37,16 @@ impl From<sqlx::Error> for UnfitValue {
 
 /// A row of one of the two databases.
 pub(super) trait CellRow {
-    /// The value at this place.
+    /// The value of the column with this index, which must be of this kind.
     ///
     /// # Errors
     ///
-    /// When the value is not of this type.
+    /// When the value is of another kind.
     fn cell(&self, index: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue>;
 }
 
 impl CellRow for SqliteRow {
-    /// A column of SQLite may hold values of any type, so the type is that of the value.
+    /// A column of SQLite may contain values of any type, so the type of the value itself is checked.
     fn cell(&self, index: usize, kind: ColumnKind) -> Result<CellValue<'_>, UnfitValue> {
         let value = self.try_get_raw(index)?;
         if value.is_null() {
@@ -89,7 +89,7 @@ impl CellRow for PgRow {
 }
 
 impl CellValue<'_> {
-    /// Fails unless PostgreSQL accepts it in a column of this type.
+    /// Fails if PostgreSQL would not accept the value in a column of this kind.
     fn check(&self, kind: ColumnKind) -> Result<(), UnfitValue> {
         let is_fit = match (self, kind) {
             (Self::Number(n), ColumnKind::SmallInteger) => i16::try_from(*n).is_ok(),
@@ -107,8 +107,8 @@ impl CellValue<'_> {
         }))
     }
 
-    /// Adds it to a checksum, so that no two different rows have the same input: every value includes its type and
-    /// length.
+    /// Adds the value to a checksum together with its type and length, so that different rows never produce the same
+    /// input.
     pub(super) fn digest(&self, sum: &mut Sha256) {
         match self {
             Self::Null => sum.update([0]),
@@ -121,11 +121,11 @@ impl CellValue<'_> {
         }
     }
 
-    /// Appends it as a field of PostgreSQL's binary copy format.
+    /// Appends the value as a field of PostgreSQL's binary copy format.
     ///
     /// # Errors
     ///
-    /// When the value does not fit the type of its column.
+    /// When the value does not fit the kind of its column.
     pub(super) fn write(&self, kind: ColumnKind, to: &mut Vec<u8>) -> Result<(), UnfitValue> {
         let out_of_range = |_| UnfitValue::NotAllowed("is out of range".into());
         match (self, kind) {

@@ -1,6 +1,6 @@
-//! Comparing both sides: a checksum of every row of a page, in the order of the key, made by the same code for each.
+//! Compares source and target: the same code computes a checksum over all rows of a page on both sides, in key order.
 //!
-//! Rows are read as a stream, so memory does not grow with the table.
+//! Rows are read as a stream, so the memory needed does not grow with the table.
 
 use futures_util::{Stream, TryStreamExt as _};
 use sea_orm::sqlx;
@@ -14,7 +14,7 @@ use super::tables::TableLayout;
 use super::target_database::TargetDatabase;
 use super::unit::PromotionUnit;
 
-/// The rows of a page, with their count and checksum.
+/// Number of rows in a page, and the SHA-256 over them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageChecksum {
     pub(super) rows: u64,
@@ -26,7 +26,7 @@ enum ChecksumFailure {
     Cell(BadCell),
 }
 
-/// Compares a page; returns the sum, which is the same on both sides.
+/// Compares a page on both sides; returns its checksum, which is the same on both.
 ///
 /// # Errors
 ///
@@ -61,11 +61,11 @@ pub(super) async fn compare_page(
     })
 }
 
-/// Reads a page of the embedded installation alone, and checks that PostgreSQL takes its rows.
+/// Computes the checksum of a page in the embedded installation alone, and checks that PostgreSQL accepts its rows.
 ///
 /// # Errors
 ///
-/// When PostgreSQL would not take a row, or it cannot be read.
+/// When PostgreSQL would not accept a row, or a row cannot be read.
 pub(super) async fn read_page(
     source: &mut EmbeddedInstallation,
     unit: &PromotionUnit,

@@ -1,4 +1,4 @@
-//! Moving a page: one transaction that writes the rows by `COPY`, and stores the progress.
+//! Copies a page of rows to the target in one transaction, which also stores the progress.
 
 use futures_util::TryStreamExt as _;
 use sea_orm::sqlx::postgres::{PgConnection, PgCopyIn};
@@ -14,27 +14,28 @@ use super::target_database::{TargetDatabase, UnitProgress};
 use super::unit::PromotionUnit;
 use crate::store::binary_rows::{HEADER, TRAILER};
 
-/// Bytes that are collected before they are sent.
+/// Number of bytes that are collected before they are sent.
 const SEND_BYTES: usize = 256 * 1024;
 
-/// Rows on their way to the server.
+/// A running `COPY` of rows to the server.
 struct PageCopy<'c> {
     sent: PgCopyIn<&'c mut PgConnection>,
     waiting: Vec<u8>,
 }
 
-/// An error on the way, before it is known which row caused it.
+/// An error while a page is copied, without the position of the row that caused it.
 enum CopyFailure {
     Source(sqlx::Error),
     Target(sqlx::Error),
     Cell(BadCell),
 }
 
-/// Moves the rows of a page; returns the progress that was committed with them.
+/// Copies the rows of a page; returns the progress that was committed with them.
 ///
 /// # Errors
 ///
-/// When a side fails, PostgreSQL would not take a row, or the target is finished; nothing of the page is written then.
+/// When a side fails, PostgreSQL would not accept a row, or the promotion to the target has already ended. In these cases
+/// nothing of the page is written.
 pub(super) async fn copy_page(
     source: &mut EmbeddedInstallation,
     half: &mut TargetDatabase,
@@ -42,7 +43,7 @@ pub(super) async fn copy_page(
     page: &TablePage,
     before: &UnitProgress,
 ) -> Result<UnitProgress, PromotionError> {
-    // A key that was used once is never used again, also when its row is deleted.
+    // A key that was ever used must not be used again, even if its row was deleted.
     let is_last = page.upto.is_none();
     let drawn = if is_last && unit.table.has_drawn_key { source.last_drawn(unit).await? } else { None };
     let rows = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
@@ -54,7 +55,7 @@ pub(super) async fn copy_page(
     let moving = async {
         let mut transaction = half.connection.begin().await.map_err(CopyFailure::Target)?;
         if page.after.is_none() {
-            // Rows that the migrations inserted come from the source as well.
+            // Rows that the migrations inserted into the target are replaced by the rows of the source.
             let clear = format!("DELETE FROM {}", unit.target);
             sqlx::raw_sql(AssertSqlSafe(clear))
                 .execute(&mut *transaction)

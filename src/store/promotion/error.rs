@@ -1,4 +1,4 @@
-//! Errors of a promotion, in words for the operator.
+//! Errors of a promotion, with messages for the operator.
 
 use sea_orm::sqlx;
 
@@ -6,13 +6,13 @@ use super::cell::UnfitValue;
 use crate::store::file_trouble::FileTrouble;
 use crate::store::open_error::OpenError;
 
-/// An error of a promotion. In every case the embedded installation is unchanged.
+/// An error of a promotion. Whatever the error, the embedded installation is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PromotionError {
     /// The embedded databases cannot be read.
     #[error("the embedded installation cannot be read: {}", source_text(.0))]
     Source(sqlx::Error),
-    /// The target does not answer, or refuses.
+    /// The target does not answer, or refuses a statement.
     #[error("{url}: {problem}")]
     Target {
         /// Address without credentials.
@@ -20,25 +20,25 @@ pub enum PromotionError {
         /// The error of the driver.
         problem: sqlx::Error,
     },
-    /// The target's schema cannot be made.
+    /// The schema of the target cannot be created.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// An obstacle that must be removed first.
+    /// An obstacle that the operator must remove first.
     #[error("{0}")]
     Refused(String),
-    /// A row has a value that PostgreSQL does not take.
+    /// A row contains a value that PostgreSQL would not accept.
     #[error("{table}, {rows}: the column {column} of a row {problem}")]
     Unfit {
         /// Name of the table.
         table: String,
-        /// The page of the row.
+        /// Key range of the page with the row.
         rows: String,
         /// Name of the column.
         column: &'static str,
-        /// The problem of the value.
+        /// Problem of the value, as the end of a sentence.
         problem: String,
     },
-    /// Both sides differ.
+    /// The rows of a page differ between both sides.
     #[error(
         "{table}, {rows}: {there} rows in the target with checksum {target_sum}, {here} rows in the embedded installation with \
         checksum {source_sum}; do not use the target: empty it and promote again (the embedded installation is untouched)"
@@ -46,11 +46,11 @@ pub enum PromotionError {
     Differs {
         /// Name of the table.
         table: String,
-        /// The rows of the page that differs.
+        /// Key range of the page.
         rows: String,
-        /// Rows of the page in the embedded installation.
+        /// Number of rows of the page in the embedded installation.
         here: u64,
-        /// Rows of the page in the target.
+        /// Number of rows of the page in the target.
         there: u64,
         /// Checksum of the page in the embedded installation.
         source_sum: String,
@@ -72,7 +72,7 @@ impl PromotionError {
     }
 }
 
-/// An error of a row, before its position is known.
+/// A value that cannot be promoted, without the position of its row.
 #[derive(Debug)]
 pub(super) struct BadCell {
     pub(super) column: &'static str,

@@ -1,21 +1,21 @@
-//! Moving an embedded installation to PostgreSQL: both SQLite databases and the segment files, row by row, under
-//! their keys.
+//! Promotion: copies an embedded installation to PostgreSQL, with both SQLite databases and the segment files, row by row,
+//! keeping all keys.
 //!
-//! - **The source is only read**, as of one moment ([`EmbeddedInstallation`]). Nothing may run on it meanwhile: the promotion
-//!   holds the data folder.
-//! - **Tables** come in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows keep
-//!   their keys, and the next keys of the target are above every key that was ever used.
-//! - **A segment file becomes a pair of partitions.** The catalogue, the numbers of segments and of batches stay the
-//!   same; retired segments and batches that were never published are left behind.
-//! - **Pages** of bounded size are moved, one per transaction, which also stores up to which key the table is moved.
-//!   Killed at any moment, the next run continues after that key. A marker names the installation of the promotion;
-//!   while it exists no server starts.
-//! - **Verified** by counts and checksums: page by page, every row on both sides, by the same code.
+//! - **The source is only read**, as a snapshot ([`EmbeddedInstallation`]). No server may run on it meanwhile: the
+//!   promotion holds the lock of the data folder.
+//! - **Tables** are copied in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows
+//!   keep their keys, and new keys in the target are larger than every key that was ever used.
+//! - **A segment file becomes a pair of table partitions.** The catalogue and the numbers of segments and batches stay the
+//!   same; retired segments and batches that were never published are left out.
+//! - **Pages** of bounded size are copied, one per transaction, which also stores the key up to which the table is copied.
+//!   If a promotion is interrupted, the next run continues after this key. A marker in the target names the installation;
+//!   while it exists, no server starts on the target.
+//! - **Verification** compares counts and checksums of each page on both sides, over all rows, computed by the same code.
 //!
-//! Secrets stay sealed, so the target needs the same key. Idempotency keys and their leases, the clock's mark and
-//! pending erasures are rows like all others.
+//! Secrets stay sealed, so the target needs the same secret key. Idempotency keys and their leases, the clock mark and
+//! pending erasures are copied like all other rows.
 //!
-//! Functions fail with [`PromotionError`] when the source cannot be read, or the target does not answer.
+//! Functions fail with [`PromotionError`] when the source cannot be read, or the target fails.
 
 mod cell;
 mod checksum;
@@ -37,30 +37,30 @@ pub use target::PromotionTarget;
 pub use target_database::TargetState;
 pub use unit::{InstallationPart, PromotionUnit};
 
-/// Callback for progress: called with each page, with the unit and the rows of the page.
+/// Callback for progress, called after each page with the unit and the number of rows in the page.
 pub type CopyProgress<'w> = &'w mut dyn FnMut(&PromotionUnit, u64);
 
-/// A unit and the number of its rows in the embedded installation.
+/// A unit with the number of its rows in the embedded installation.
 #[derive(Clone, Debug)]
 pub struct CountedUnit {
-    /// The table or part of it.
+    /// The table, or the part of it in one segment.
     pub unit: PromotionUnit,
-    /// Number of its rows.
+    /// Number of rows in the unit.
     pub rows: u64,
 }
 
-/// A table that is the same on both sides.
+/// A table whose rows are the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedTable {
     /// Name of the table.
     pub table: &'static str,
-    /// Number of its rows.
+    /// Number of rows in the table.
     pub rows: u64,
-    /// SHA-256 over the checksums of its pages, as hexadecimal digits.
+    /// SHA-256 over the checksums of the table's pages, in hexadecimal.
     pub checksum: String,
 }
 
-/// An embedded installation, and the parts of it to move.
+/// An embedded installation and its units to copy.
 #[derive(Debug)]
 pub struct Promotion {
     source: EmbeddedInstallation,
@@ -70,7 +70,7 @@ pub struct Promotion {
 }
 
 impl Promotion {
-    /// Counts everything. Nothing is changed.
+    /// Counts the rows of all units. Changes nothing.
     pub async fn plan(mut source: EmbeddedInstallation) -> Result<Self, PromotionError> {
         let mut counted = Vec::new();
         for unit in source.units().await? {
@@ -82,22 +82,22 @@ impl Promotion {
         Ok(Self { source, counted, installation, state })
     }
 
-    /// The units to move, with their rows.
+    /// The units to copy, with the number of their rows.
     #[must_use]
     pub fn counted(&self) -> &[CountedUnit] {
         &self.counted
     }
 
-    /// The contents of a target.
+    /// The state of a target, from the view of this installation.
     ///
     /// # Errors
     ///
-    /// When the target has other contents, or fails.
+    /// When the target contains something else, or fails.
     pub async fn state_of(&self, target: &mut PromotionTarget) -> Result<TargetState, PromotionError> {
         target.state(&self.installation, &self.state).await
     }
 
-    /// Reads every row, and checks that PostgreSQL takes it; returns the obstacles.
+    /// Reads all rows and checks that PostgreSQL accepts them; returns the obstacles as messages.
     pub async fn check(&mut self, report_progress: CopyProgress<'_>) -> Result<Vec<String>, PromotionError> {
         let mut problems = self.source.dangling().await?;
         for CountedUnit { unit, .. } in &self.counted {
@@ -116,11 +116,11 @@ impl Promotion {
         Ok(problems)
     }
 
-    /// Moves everything that is not there yet.
+    /// Copies everything that is not in the target yet.
     ///
     /// # Errors
     ///
-    /// When there is an obstacle, or a side fails. Moved rows stay, and the next run continues after them.
+    /// When there is an obstacle, or a side fails. Copied rows stay, and the next run continues after them.
     pub async fn copy(
         &mut self,
         target: &mut PromotionTarget,
@@ -147,7 +147,7 @@ impl Promotion {
         target.analyze(self.counted.iter().map(|counted| &counted.unit)).await
     }
 
-    /// Compares every row of both sides; returns one entry per table.
+    /// Compares all rows of both sides; returns one entry per table.
     ///
     /// # Errors
     ///
@@ -183,19 +183,19 @@ impl Promotion {
         Ok(sums.collect())
     }
 
-    /// Makes the target usable, if the source was not written to meanwhile.
+    /// Ends the promotion, so that a server can use the target.
     ///
     /// # Errors
     ///
-    /// When the source was written to meanwhile, or the target fails.
+    /// When the source was written to since it was opened, or the target fails.
     pub async fn finish(&mut self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
         self.source.require_unchanged().await?;
         target.finish(&self.installation, &self.state).await?;
-        // Some time has passed since the last check, and a command may have written since.
+        // Checked again, because a command may have written to the source since the first check.
         self.source.require_unchanged().await
     }
 
-    /// Removes the leftovers of a promotion that was cut off at its very end.
+    /// Removes leftovers in the history of a promotion that was interrupted just before its end.
     pub async fn tidy_up(&self, target: &mut PromotionTarget) -> Result<(), PromotionError> {
         target.finish_history(&self.installation, &self.state).await
     }
@@ -206,7 +206,7 @@ impl Promotion {
     }
 }
 
-/// The page after a key.
+/// The next page of a unit, after this key.
 async fn next_page(
     source: &mut EmbeddedInstallation,
     unit: &PromotionUnit,

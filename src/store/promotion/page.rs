@@ -1,6 +1,6 @@
-//! Pages: stretches of a table in the order of its key, the unit of a commit and of a comparison.
+//! Pages: ranges of a table in key order. A page is the unit of a commit and of a comparison.
 //!
-//! The same statement reads a page on both sides. Texts are ordered by their bytes, as SQLite does it.
+//! The same query reads a page on both sides. Texts are ordered by their bytes, as SQLite does.
 
 use std::fmt;
 
@@ -12,37 +12,37 @@ use sea_orm::sqlx::{Arguments as _, AssertSqlSafe};
 use super::cell::{CellRow, CellValue, UnfitValue};
 use super::tables::{ColumnKind, TableColumn, TableLayout};
 
-/// A value of a key.
+/// The value of one key column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyPart {
     Number(i64),
     Text(String),
 }
 
-/// A position in a table: the values of its key.
+/// A position in a table: the values of its key columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyPosition(pub(super) Vec<KeyPart>);
 
-/// The rows behind one position, up to and with another.
+/// The rows after one position, up to and including another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TablePage {
-    /// `None`: from the start.
+    /// Position before the first row; `None` = from the start of the table.
     pub(super) after: Option<KeyPosition>,
-    /// `None`: to the end.
+    /// Position of the last row; `None` = to the end of the table.
     pub(super) upto: Option<KeyPosition>,
 }
 
-/// A query of rows, before its values are bound.
+/// A query for the rows of a table.
 pub(super) struct RowQuery<'t> {
-    /// The table, or the partition with the rows of a segment.
+    /// Name of the table, or of the table partition with the rows of a segment.
     pub(super) from: &'t str,
     pub(super) table: &'t TableLayout,
-    /// A condition that rows must fulfil.
+    /// SQL condition that rows must meet; `None` = all rows.
     pub(super) filter: Option<&'t str>,
 }
 
 impl KeyPosition {
-    /// The position of a row with only the columns of the key.
+    /// The position of a row that consists of the key columns only.
     pub(super) fn of_key(table: &TableLayout, row: &impl CellRow) -> Result<Self, UnfitValue> {
         let parts = table.key_columns().enumerate().map(|(index, column)| {
             Ok(match row.cell(index, column.kind)? {
@@ -56,7 +56,7 @@ impl KeyPosition {
         parts.collect::<Result<_, _>>().map(Self)
     }
 
-    /// As JSON, to be kept.
+    /// Encodes the position as JSON, in which form it is stored.
     pub(super) fn to_json(&self) -> String {
         let parts = self.0.iter().map(|part| match part {
             KeyPart::Number(number) => serde_json::Value::from(*number),
@@ -94,14 +94,14 @@ impl fmt::Display for TablePage {
 }
 
 impl RowQuery<'_> {
-    /// The rows of a page of SQLite, in order.
+    /// The query for the rows of a page in SQLite, in order.
     pub(super) fn sqlite(&self, page: &TablePage) -> sqlx::query::Query<'static, Sqlite, SqliteArguments> {
         let mut placeholder = |_: &TableColumn| "?".to_owned();
         let text = self.text(page, &|column| quoted(column), &mut placeholder);
         sqlx::query_with(AssertSqlSafe(text), sqlite_values(page.bounds()))
     }
 
-    /// The rows of a page of PostgreSQL, in order.
+    /// The query for the rows of a page in PostgreSQL, in order.
     pub(super) fn postgres(&self, page: &TablePage) -> sqlx::query::Query<'static, Postgres, PgArguments> {
         let mut bound = 0;
         let mut placeholder = |column: &TableColumn| {
@@ -124,7 +124,7 @@ impl RowQuery<'_> {
         sqlx::query_with(AssertSqlSafe(text), values)
     }
 
-    /// The query for the key of the last row of a page after `after` with `rows` rows; no row, if there are fewer.
+    /// The query for the key of the last row of a page of `rows` rows after `after`; finds no row if there are fewer.
     pub(super) fn page_end(
         &self,
         after: Option<&KeyPosition>,
@@ -206,7 +206,7 @@ pub(super) fn quoted(column: &TableColumn) -> String {
     format!("\"{}\"", column.name)
 }
 
-/// PostgreSQL orders texts by its language unless another collation is given.
+/// The column with byte order: PostgreSQL orders texts by language unless a collation is given.
 fn by_bytes(column: &TableColumn) -> String {
     let collation = if column.kind == ColumnKind::Text { " COLLATE \"C\"" } else { "" };
     quoted(column) + collation

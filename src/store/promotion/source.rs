@@ -1,6 +1,6 @@
-//! The embedded installation, opened read-only: both databases as of one moment, and the segment files.
+//! The embedded installation, opened read-only: a snapshot of both databases, and the segment files.
 //!
-//! No other process may write meanwhile. The data folder's lock keeps servers and imports away; writes of other
+//! No other process may write meanwhile. The lock of the data folder excludes servers and imports; writes of other
 //! commands are detected at the end ([`EmbeddedInstallation::require_unchanged`]).
 
 use std::collections::BTreeSet;
@@ -21,10 +21,10 @@ use super::unit::{InstallationPart, PromotionUnit};
 use crate::config::limits::StoreLimits;
 use crate::store::history::segments::SegmentId;
 
-/// Rows that SQLite's thread reads ahead.
+/// Number of rows that SQLite's thread reads ahead of their consumer.
 const ROWS_AHEAD: usize = 1_024;
 
-/// The embedded installation, opened for reading.
+/// An embedded installation, opened for reading.
 #[derive(Debug)]
 pub struct EmbeddedInstallation {
     main: SourceDatabase,
@@ -32,16 +32,16 @@ pub struct EmbeddedInstallation {
     segments: SourceSegments,
 }
 
-/// A database with a transaction that reads it as of its start.
+/// A database with an open transaction, which keeps its snapshot.
 #[derive(Debug)]
 struct SourceDatabase {
     connection: SqliteConnection,
     file: PathBuf,
-    /// SQLite's counter of commits by others, before the transaction started.
+    /// SQLite's `data_version` before the transaction started: it changes when another connection commits.
     version: i64,
 }
 
-/// The segment files, of which one at a time is open.
+/// The segment files, of which one is open at a time.
 #[derive(Debug)]
 struct SourceSegments {
     folder: PathBuf,
@@ -50,11 +50,11 @@ struct SourceSegments {
 }
 
 impl EmbeddedInstallation {
-    /// Opens both databases as of now.
+    /// Opens both databases and starts their snapshots.
     ///
     /// # Errors
     ///
-    /// When a file is missing, cannot be read, or was not migrated by this version.
+    /// When a file is missing or cannot be read, or its schema is not the one of this version.
     pub async fn open(main: &Path, history: &Path, limits: &StoreLimits) -> Result<Self, PromotionError> {
         let busy = Duration::from_secs(limits.acquire_timeout_seconds);
         let mut opened = Self {
@@ -69,11 +69,11 @@ impl EmbeddedInstallation {
         Ok(opened)
     }
 
-    /// The units to move, in a possible order.
+    /// The units to copy, in an order that satisfies foreign keys.
     ///
     /// # Errors
     ///
-    /// Also when a published segment is missing.
+    /// Also when the file of a published segment is missing.
     pub async fn units(&mut self) -> Result<Vec<PromotionUnit>, PromotionError> {
         let mut units: Vec<PromotionUnit> = tables::main()
             .into_iter()
@@ -82,7 +82,7 @@ impl EmbeddedInstallation {
         for table in tables::history() {
             let is_catalogue = table.name == "history_segment";
             let mut unit = PromotionUnit::whole(InstallationPart::History, table);
-            // A retired segment has no later readers.
+            // Retired segments are left out, because they get no new readers.
             unit.filter = is_catalogue.then(|| "retired_at IS NULL".to_owned());
             units.push(unit);
         }
@@ -104,7 +104,7 @@ impl EmbeddedInstallation {
         Ok(units)
     }
 
-    /// The segments of the catalogue that are not retired.
+    /// The numbers of the segments in the catalogue that are not retired.
     pub(super) async fn segment_ids(&mut self) -> Result<Vec<SegmentId>, PromotionError> {
         Ok(self.catalogue().await?.into_iter().map(|(id, _)| id).collect())
     }
@@ -115,7 +115,7 @@ impl EmbeddedInstallation {
         rows.map_err(PromotionError::Source)
     }
 
-    /// The connection to the database of a unit.
+    /// The connection to the database or segment file of a unit.
     pub(super) async fn connection(
         &mut self,
         unit: &PromotionUnit,
@@ -127,7 +127,7 @@ impl EmbeddedInstallation {
         }
     }
 
-    /// The number of rows of a unit.
+    /// The number of rows in a unit.
     pub async fn count(&mut self, unit: &PromotionUnit) -> Result<u64, PromotionError> {
         let text = unit.source_rows().count();
         let connection = self.connection(unit).await?;
@@ -138,7 +138,7 @@ impl EmbeddedInstallation {
         Ok(rows.unsigned_abs())
     }
 
-    /// The largest key that the database ever assigned for this table: none of them is assigned again.
+    /// The largest key that the database ever assigned in this table (`AUTOINCREMENT`); `None` if it has assigned none.
     pub(super) async fn last_drawn(&mut self, unit: &PromotionUnit) -> Result<Option<i64>, PromotionError> {
         let name = unit.table.name;
         let text = "SELECT seq FROM sqlite_sequence WHERE name = ?";
@@ -147,7 +147,7 @@ impl EmbeddedInstallation {
         drawn.map_err(PromotionError::Source)
     }
 
-    /// The check value of the secret key, sealed with it.
+    /// The sealed check value of the secret key.
     ///
     /// # Errors
     ///
@@ -162,20 +162,21 @@ impl EmbeddedInstallation {
             .ok_or_else(|| PromotionError::refused("there is no installation here: nothing was ever started"))
     }
 
-    /// The name of this installation: a digest of the check value of its secret key.
+    /// The name of this installation in markers: a digest of the check value of its secret key.
     pub(super) async fn id(&mut self) -> Result<String, PromotionError> {
         Ok(hex(&Sha256::digest(self.key_check().await?.as_bytes())))
     }
 
-    /// A digest of size and time of the files of both databases, which every commit changes: a promotion that
-    /// continues uses it to detect the same state. A segment is never written to without a commit of the history.
+    /// A digest of the sizes and times of the files of both databases, which every commit changes. A promotion that
+    /// continues uses it to check that the source has not changed. Segments are never written to without a commit of the
+    /// history.
     pub(super) fn state(&self) -> String {
         let mut sum = Sha256::new();
         for file in [&self.main.file, &self.history.file] {
             for ending in ["", "-wal"] {
                 let mut name = file.clone().into_os_string();
                 name.push(ending);
-                // A reader may create the log file; an empty one means nothing.
+                // A reader may create the log file, so an empty one is ignored.
                 let found = std::fs::metadata(PathBuf::from(name)).ok().filter(|found| found.len() > 0);
                 let marks = found
                     .map_or([0; 3], |found| [found.size().cast_signed(), found.mtime(), found.mtime_nsec()]);
@@ -185,7 +186,7 @@ impl EmbeddedInstallation {
         hex(&sum.finalize())
     }
 
-    /// Rows that refer to rows that are not there: PostgreSQL would refuse them.
+    /// Messages about rows that refer to missing rows, which PostgreSQL would refuse.
     pub async fn dangling(&mut self) -> Result<Vec<String>, PromotionError> {
         let rows = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut self.main.connection).await;
         let rows = rows.map_err(PromotionError::Source)?;
@@ -198,11 +199,11 @@ impl EmbeddedInstallation {
         texts.collect::<Result<_, _>>().map_err(PromotionError::Source)
     }
 
-    /// Ends the reading, and checks that the databases are unchanged.
+    /// Ends the snapshots, and checks that no other process has written to the databases since they were opened.
     ///
     /// # Errors
     ///
-    /// When another process has written to them meanwhile.
+    /// When another process has written to one of them.
     pub(super) async fn require_unchanged(&mut self) -> Result<(), PromotionError> {
         for held in [&mut self.main, &mut self.history] {
             if !held.is_unchanged().await.map_err(PromotionError::Source)? {
@@ -243,7 +244,7 @@ impl SourceDatabase {
     }
 }
 
-/// Starts to read; a deferred transaction holds its view from its first statement on.
+/// Starts a snapshot: a deferred transaction has a fixed view from its first statement on. Returns `data_version`.
 async fn begin(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     let version = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *connection).await?;
     sqlx::query("BEGIN").execute(&mut *connection).await?;
@@ -279,8 +280,8 @@ impl SourceSegments {
     }
 }
 
-/// The steps that were applied are those of this version: reading must not change anything, so nothing is brought up to
-/// date here.
+/// Checks that the applied migrations are those of this version. Nothing is migrated here, because the source must not be
+/// changed.
 async fn require_steps<M: MigratorTrait>(
     connection: &mut SqliteConnection,
     file: &Path,
@@ -303,7 +304,7 @@ async fn require_steps<M: MigratorTrait>(
     Err(PromotionError::refused(format!("{} {advice}", file.display())))
 }
 
-/// Every table is in the lists: a promotion never leaves one behind.
+/// Checks that all tables of the database are known, so that a promotion leaves none out.
 async fn require_known_tables(
     connection: &mut SqliteConnection,
     known: &[TableLayout],

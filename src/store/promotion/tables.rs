@@ -1,7 +1,7 @@
-//! Every table of an installation, as the promotion needs it: its columns with their types, its key, its position in
-//! the order.
+//! The tables of an installation as the promotion needs them: columns with their types, keys, and the order in which they
+//! are copied.
 //!
-//! Columns and keys are those of the entities. The order is that of foreign keys: a table comes after those that it
+//! Columns and keys are taken from the entities. The order follows foreign keys: a table comes after the tables that it
 //! refers to. A test compares these lists with the schemas of the migrations, so that no table can be missing.
 
 use sea_orm::{
@@ -10,32 +10,32 @@ use sea_orm::{
 };
 use watchkeeper_entities as entities;
 
-/// Rows per page, each moved by one commit, of a table with small rows.
+/// Rows per page, and thus per commit, of a table with small rows.
 const SMALL_ROWS: u64 = 10_000;
-/// Rows per page of a table whose rows may have some kilobytes: answers, style sheets, blocks.
+/// Rows per page of a table whose rows may have some kilobytes, such as answers, style sheets and blocks.
 const LARGE_ROWS: u64 = 256;
 /// Rows per page of a table whose rows may have megabytes.
 const HUGE_ROWS: u64 = 8;
 
-/// A table, or the part of it in one segment.
+/// The layout of a table to copy.
 #[derive(Clone, Debug)]
 pub struct TableLayout {
     /// Name of the table.
     pub name: &'static str,
-    /// Its columns, in the order of the entity.
+    /// Columns of the table, in the order of the entity.
     pub columns: Vec<TableColumn>,
-    /// Indexes of the columns that pages are cut by.
+    /// Indexes of the columns by which pages are bounded.
     pub(super) key: Vec<usize>,
-    /// Indexes of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of
-    /// them.
+    /// Indexes of the columns by which rows are ordered. The key comes first; together, the columns are unique.
     pub(super) order: Vec<usize>,
-    /// The database draws its key.
+    /// True if the database assigns the key.
     pub has_drawn_key: bool,
-    /// Rows of a page, or somewhat more where several share a key; `None`: all of them, because they refer to each other.
+    /// Number of rows per page; a page is longer if several rows share its last key. `None`: one page for the whole table,
+    /// because its rows refer to each other.
     pub(super) page_rows: Option<u64>,
 }
 
-/// A column of a table to move.
+/// A column of a table to copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumn {
     /// Name of the column.
@@ -44,20 +44,20 @@ pub struct TableColumn {
     pub kind: ColumnKind,
 }
 
-/// Types of columns on both sides.
+/// Types of columns, common to both databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// 16 bits.
+    /// Integer of 16 bits.
     SmallInteger,
-    /// 32 bits.
+    /// Integer of 32 bits.
     Integer,
-    /// 64 bits.
+    /// Integer of 64 bits.
     BigInteger,
-    /// 0 or 1 on SQLite.
+    /// Boolean; 0 or 1 on SQLite.
     Boolean,
-    /// UTF-8 without the character 0, which PostgreSQL does not take.
+    /// UTF-8 text without the character 0, which PostgreSQL does not accept.
     Text,
-    /// Any bytes.
+    /// Byte string.
     Bytes,
 }
 
@@ -90,7 +90,8 @@ pub fn main() -> Vec<TableLayout> {
         TableLayout::of::<entities::asset::Entity>(HUGE_ROWS),
         TableLayout::of::<entities::custom_domain::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::slug_hold::Entity>(SMALL_ROWS),
-        // A child may have been made before its group: one statement writes all, and is checked when it ends.
+        // A component may be older than the group that contains it. One statement copies all rows, and PostgreSQL checks
+        // their references when it ends.
         TableLayout { page_rows: None, ..TableLayout::of::<entities::component::Entity>(0) },
         TableLayout::of::<entities::incident::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::incident_update::Entity>(LARGE_ROWS),
@@ -124,7 +125,7 @@ pub fn main() -> Vec<TableLayout> {
     ]
 }
 
-/// The tables of the history database, without those of its segments.
+/// The tables of the history database, except those of segments.
 #[must_use]
 pub fn history() -> Vec<TableLayout> {
     vec![
@@ -137,7 +138,7 @@ pub fn history() -> Vec<TableLayout> {
     ]
 }
 
-/// The tables of a segment. Both databases find their rows by the service.
+/// The tables of a segment, ordered by service, for which both databases have an index.
 #[must_use]
 pub fn segment() -> Vec<TableLayout> {
     vec![
@@ -164,7 +165,7 @@ impl TableLayout {
         }
     }
 
-    /// Returns this layout with pages that never split the rows of one value of the named key column.
+    /// Returns the layout with pages that never split the rows of one value of this key column.
     fn by(self, name: &str) -> Self {
         let (first, rest): (Vec<usize>, Vec<usize>) =
             self.order.iter().copied().partition(|index| self.columns[*index].name == name);
@@ -183,7 +184,7 @@ fn kind(of: &ColumnType) -> ColumnKind {
         ColumnType::BigInteger => ColumnKind::BigInteger,
         ColumnType::Boolean => ColumnKind::Boolean,
         ColumnType::Binary(_) | ColumnType::VarBinary(_) | ColumnType::Blob => ColumnKind::Bytes,
-        // No entity has another; a test compares all of them with PostgreSQL's own.
+        // No entity has another type; a test compares the types of all columns with those of PostgreSQL.
         _ => ColumnKind::Text,
     }
 }

@@ -1,9 +1,9 @@
-//! The PostgreSQL that an installation is moved to: both databases as one, from claiming them to removing the
+//! The target of a promotion: both databases of PostgreSQL, from claiming them for an installation to removing the
 //! markers.
 //!
-//! Each database has a marker table while a promotion to it is not finished, with its installation and up to which
-//! key each table is moved. Progress is written in the transaction of the rows. A server refuses a main database with
-//! a marker (`store::unfinished`).
+//! Until a promotion is finished, each database has a marker table, which names the installation and the key up to which
+//! each table is copied. Progress is written in the transaction of the rows. A server refuses to start on a main database
+//! with a marker (`store::unfinished`).
 
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
@@ -13,10 +13,10 @@ use super::unit::{InstallationPart, PromotionUnit};
 use crate::store::history::segments::SegmentId;
 use crate::store::history::segments::storage::partition_texts;
 
-/// The advisory locks of a promotion: main and history.
+/// Keys of the advisory locks of a promotion, for main and history.
 const LOCKS: [i64; 2] = [0x5741_5443_5052_4d31, 0x5741_5443_5052_4d32];
 
-/// Both databases of the target, which may be one.
+/// The main and history databases of the target, which may be one and the same.
 #[derive(Debug)]
 pub struct PromotionTarget {
     pub(super) main: TargetDatabase,
@@ -24,7 +24,7 @@ pub struct PromotionTarget {
 }
 
 impl PromotionTarget {
-    /// Connects, and changes nothing.
+    /// Connects to both databases without changing anything.
     ///
     /// # Errors
     ///
@@ -35,11 +35,11 @@ impl PromotionTarget {
         Ok(Self { main, history })
     }
 
-    /// The contents of both, from the view of this installation in this state.
+    /// The state of the target, from the view of the installation in this state.
     ///
     /// # Errors
     ///
-    /// When one of the databases has other contents.
+    /// When one of the databases contains something else.
     pub(super) async fn state(
         &mut self,
         installation: &str,
@@ -56,12 +56,12 @@ impl PromotionTarget {
                 self.history.shown, self.main.shown
             )));
         }
-        // Either of them may have been claimed before the cut.
+        // A promotion may have been interrupted after claiming only one of them.
         let is_empty = main == TargetState::Empty && history == TargetState::Empty;
         Ok(if is_empty { TargetState::Empty } else { TargetState::CutOff })
     }
 
-    /// The history was moved with the main database that is finished, or at least its marker is still there.
+    /// Checks that the history was copied together with the finished main database, or at least has its marker.
     async fn require_history(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         let found = match self.history.marker("history").await? {
             None => self.history.promoted().await?,
@@ -76,17 +76,17 @@ impl PromotionTarget {
         )))
     }
 
-    /// Records in both databases that they belong to this installation, and creates their tables.
+    /// Claims both databases for this installation by markers, and creates their tables.
     ///
     /// # Errors
     ///
-    /// When another promotion writes to the databases or has finished there meanwhile, or the tables cannot be created.
+    /// When another promotion is writing to the databases or has finished there meanwhile, or tables cannot be created.
     pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
         for half in [&mut self.main, &mut self.history] {
             half.lock().await?;
         }
-        // The state read without the locks may be outdated: another promotion may have ended, and its target may
-        // serve by now.
+        // The state read before taking the locks may be outdated: another promotion may have finished meanwhile, and a
+        // server may already use its target.
         if self.state(installation, state).await? == TargetState::Finished {
             let why = format!("another promotion to {} has completed in the meantime", self.main.shown);
             return Err(PromotionError::refused(why));
@@ -100,7 +100,7 @@ impl PromotionTarget {
         Ok(())
     }
 
-    /// The database of a unit.
+    /// The database that a unit is copied to.
     pub(super) const fn half(&mut self, part: InstallationPart) -> &mut TargetDatabase {
         match part {
             InstallationPart::Main => &mut self.main,
@@ -108,7 +108,7 @@ impl PromotionTarget {
         }
     }
 
-    /// Makes the partitions of these segments.
+    /// Creates the table partitions of these segments.
     pub(super) async fn make_partitions(&mut self, segments: &[SegmentId]) -> Result<(), PromotionError> {
         for text in segments.iter().flat_map(|id| partition_texts(*id)) {
             self.history.run(&text).await?;
@@ -116,7 +116,7 @@ impl PromotionTarget {
         Ok(())
     }
 
-    /// Lets PostgreSQL analyse its tables before parts of them are queried.
+    /// Lets PostgreSQL analyse the tables, so that it can plan the queries for pages.
     pub(super) async fn analyze(
         &mut self,
         units: impl Iterator<Item = &PromotionUnit>,
@@ -128,9 +128,10 @@ impl PromotionTarget {
         Ok(())
     }
 
-    /// Removes the markers, that of main first, or both at once where both are one: from then on a server may start.
+    /// Removes the markers, first the one of main, or both at once if both are the same database. A server may start
+    /// afterwards.
     pub(super) async fn finish(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
-        // The last commit of each waits for the disk, and all before it are on the disk then too.
+        // The last commit of each database waits for the disk; all commits before it are then on the disk as well.
         for half in [&mut self.history, &mut self.main] {
             half.run("SET synchronous_commit = on").await?;
             let touched = format!("UPDATE {}_promotion SET state = state", half.prefix);
@@ -155,13 +156,13 @@ impl PromotionTarget {
         self.finish_history(installation, state).await
     }
 
-    /// Returns true if both are one database, in which each sees the marker of the other.
+    /// Returns true if main and history are the same database: each then sees the marker of the other.
     async fn is_one(&mut self) -> Result<bool, PromotionError> {
         let sees_history = self.main.marker("history").await?.is_some();
         Ok(sees_history && self.history.marker("main").await?.is_some())
     }
 
-    /// Removes the marker of the history, if it exists: a promotion may have been cut off between both databases.
+    /// Removes the marker of the history if it exists: a promotion may have been interrupted after main was finished.
     pub(super) async fn finish_history(
         &mut self,
         installation: &str,
@@ -174,7 +175,7 @@ impl PromotionTarget {
         Ok(())
     }
 
-    /// The addresses of main and history, without credentials.
+    /// The URLs of main and history, without credentials.
     #[must_use]
     pub fn addresses(&self) -> [&str; 2] {
         [&self.main.shown, &self.history.shown]
@@ -190,7 +191,7 @@ impl PromotionTarget {
     }
 }
 
-/// The statements that end a promotion in the history; both arguments are hexadecimal digits.
+/// The statements that end a promotion in the history. Both arguments are hexadecimal digits, so they need no quoting.
 fn history_ending(installation: &str, state: &str) -> String {
     format!(
         "COMMENT ON TABLE history_segment IS '{PROMOTED} {installation} {state}'; \

@@ -1,8 +1,7 @@
-//! One database of a target, with one connection: its marker, its progress, its contents, and its schema.
+//! One database of a target with one connection: its marker, progress, contents and schema.
 //!
-//! The marker is a table that exists while a promotion is not finished. Afterwards a record remains of the promoted
-//! installation and its state at that time: a row of `installation` in main, a comment on the catalogue of segments
-//! in the history.
+//! The marker is a table that exists until the promotion is finished. After that, a record of the promoted installation
+//! and its state remains: in main a row of `installation`, in the history a comment on the catalogue of segments.
 
 use std::time::Duration;
 
@@ -18,20 +17,20 @@ use super::unit::PromotionUnit;
 use crate::config::credentials::without_credentials;
 use crate::store::open_error::{OpenError, migrate};
 
-/// The name in `installation` under which a target records the installation whose promotion has ended in it.
+/// Name of the row of `installation` that records which installation was promoted to this target.
 pub(super) const PROMOTED: &str = "promoted";
-/// The longest wait for a lock: PostgreSQL keeps the lock of a killed promotion until it detects the closed connection.
+/// Maximum wait for a lock: PostgreSQL keeps the lock of a killed promotion until it detects the closed connection.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-/// The pause between two tries.
+/// Pause between two attempts to take a lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
-/// The contents of a target.
+/// The state of a target, from the view of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetState {
-    /// Nothing of an installation.
+    /// The target contains nothing of an installation.
     Empty,
-    /// A promotion of this installation that was cut off.
+    /// The target contains part of this installation: a promotion was interrupted.
     CutOff,
-    /// This installation, whole.
+    /// The target contains this installation completely.
     Finished,
 }
 
@@ -41,12 +40,12 @@ pub(super) struct TargetDatabase {
     pub(super) connection: PgConnection,
     url: String,
     pub(super) shown: String,
-    /// The prefix of its own tables.
+    /// `main` or `history`, the prefix of the marker tables.
     pub(super) prefix: &'static str,
     lock: i64,
 }
 
-/// Up to where a unit has been moved.
+/// The progress of a unit: how many rows have been copied, and up to which position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnitProgress {
     pub(super) position: Option<KeyPosition>,
@@ -54,7 +53,7 @@ pub(super) struct UnitProgress {
     pub(super) is_done: bool,
 }
 
-/// Contents of a marker: the installation of the promotion, and the state of that installation.
+/// A marker: the installation that is being promoted, and its state at the start of the promotion.
 pub(super) struct PromotionMarker {
     pub(super) installation: String,
     pub(super) state: String,
@@ -85,7 +84,7 @@ impl TargetDatabase {
         Ok(Self { connection, url: url.to_owned(), shown, prefix, lock })
     }
 
-    /// An error of this database.
+    /// The error for a problem with this database.
     pub(super) fn failed(&self, problem: sqlx::Error) -> PromotionError {
         PromotionError::Target { url: self.shown.clone(), problem }
     }
@@ -104,12 +103,12 @@ impl TargetDatabase {
         if let Some(marker) = self.marker(self.prefix).await? {
             return self.judge(&marker, installation, state).map(|()| TargetState::CutOff);
         }
-        // Queried first: a target that already serves must never be taken for an unfinished one.
+        // Checked before the tables, because a target in use must never be taken for an unfinished one.
         if let Some(promoted) = self.promoted().await? {
             return self.judge_promoted(&promoted, installation, state).map(|()| TargetState::Finished);
         }
         let tables = self.tables().await?;
-        // Where both databases are one, the tables of the other one may be there by the same promotion.
+        // If both databases are the same, the tables may belong to the other one, created by the same promotion.
         let is_shared = self.marker(other).await?.is_some_and(|marker| marker.installation == installation);
         if tables.is_empty() || is_shared {
             return Ok(TargetState::Empty);
@@ -156,7 +155,7 @@ impl TargetDatabase {
         Ok(())
     }
 
-    /// The installation whose promotion has ended here, and its state when it was moved.
+    /// The installation that was promoted to this database, and its state at that time; `None` if there was none.
     pub(super) async fn promoted(&mut self) -> Result<Option<PromotionMarker>, PromotionError> {
         let is_main = self.prefix == "main";
         if is_main && !self.holds_installation().await? {
@@ -186,7 +185,7 @@ impl TargetDatabase {
         there.fetch_one(&mut self.connection).await.map_err(|error| self.failed(error))
     }
 
-    /// Tables and views of the schema that new tables are made in.
+    /// Names of the tables and views in the schema in which new tables are created.
     async fn tables(&mut self) -> Result<Vec<String>, PromotionError> {
         let text = "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
             AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname";
@@ -211,11 +210,11 @@ impl TargetDatabase {
         Ok(row.map(|(installation, state)| PromotionMarker { installation, state }))
     }
 
-    /// Takes the promotion lock, which lasts as long as the connection.
+    /// Takes the promotion lock, which is held until the connection is closed.
     ///
     /// # Errors
     ///
-    /// Also when another process holds it for ten seconds.
+    /// Also when another process holds the lock for ten seconds.
     pub(super) async fn lock(&mut self) -> Result<(), PromotionError> {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
@@ -231,16 +230,16 @@ impl TargetDatabase {
         }
     }
 
-    /// Creates the marker, if it does not exist: both of its tables with one commit, before any other table. The lock
-    /// is taken.
+    /// Creates the marker if it does not exist. Both of its tables are created in one commit, before any other table. The
+    /// caller holds the promotion lock.
     ///
     /// # Errors
     ///
-    /// Also when the marker is of another installation or state.
+    /// Also when there is a marker of another installation or state.
     pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
-        // A commit that the server loses in a power cut loses its progress too.
+        // If the server loses a commit in a power failure, it loses the progress of this commit as well.
         self.run("SET synchronous_commit = off").await?;
-        // A page is a small part of a table, which a generic plan does not take into account.
+        // A page is a small part of a table, which a generic plan would ignore.
         self.run("SET plan_cache_mode = force_custom_plan").await?;
         if let Some(marker) = self.marker(self.prefix).await? {
             return self.judge(&marker, installation, state);
@@ -275,11 +274,11 @@ impl TargetDatabase {
         Ok(())
     }
 
-    /// Up to where a unit is there.
+    /// The progress of a unit in this database.
     ///
     /// # Errors
     ///
-    /// Also when the database holds something else.
+    /// Also when the stored progress cannot be read.
     pub(super) async fn progress(&mut self, unit: &PromotionUnit) -> Result<UnitProgress, PromotionError> {
         let text =
             format!("SELECT position, rows, is_done FROM {}_promotion_progress WHERE name = $1", self.prefix);
@@ -294,7 +293,7 @@ impl TargetDatabase {
         Ok(UnitProgress { position, rows: rows.unsigned_abs(), is_done })
     }
 
-    /// The statement that stores the progress of a unit: name, position, rows, whether it is done.
+    /// The statement that stores the progress of a unit. Parameters: name, position, number of rows, whether it is done.
     pub(super) fn progress_text(&self) -> String {
         format!(
             "INSERT INTO {}_promotion_progress (name, position, rows, is_done) VALUES ($1, $2, $3, $4) \

@@ -1,30 +1,30 @@
-//! The unit of moving: a table, or the part of a table in one segment.
+//! The unit of copying: a table, or the part of a table in one segment.
 
 use super::page::RowQuery;
 use super::tables::TableLayout;
 use crate::store::history::segments::SegmentId;
 
-/// The part of an installation that has a table.
+/// The part of an installation to which a table belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstallationPart {
     /// The main database.
     Main,
     /// The history database.
     History,
-    /// A segment of the history: a file here, a pair of partitions there.
+    /// A segment of the history: a file in the source, a pair of table partitions in the target.
     Segment(SegmentId),
 }
 
 /// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
 pub struct PromotionUnit {
-    /// Database or segment that has the table.
+    /// The database or segment to which the table belongs.
     pub part: InstallationPart,
-    /// Name and columns of the table.
+    /// Layout of the table.
     pub table: TableLayout,
-    /// The rows that count.
+    /// SQL condition for the rows to copy; `None` = all rows.
     pub(super) filter: Option<String>,
-    /// Its name in the target.
+    /// Name of the table in the target, quoted where needed.
     pub(super) target: String,
 }
 
@@ -34,13 +34,13 @@ impl PromotionUnit {
         Self { part, table, filter: None, target }
     }
 
-    /// Rows of later batches are leftovers of a seal that was cut off.
+    /// The part of a table in one segment. Rows of batches above `sealed_batch` are left out: they were never published.
     pub(super) fn of_segment(id: SegmentId, table: TableLayout, sealed_batch: i64) -> Self {
         let (filter, target) = (format!("batch <= {sealed_batch}"), format!("{}_{id}", table.name));
         Self { part: InstallationPart::Segment(id), table, filter: Some(filter), target }
     }
 
-    /// The name for stored progress and errors.
+    /// The name of the unit in stored progress and in errors.
     #[must_use]
     pub fn name(&self) -> String {
         match self.part {
@@ -49,12 +49,12 @@ impl PromotionUnit {
         }
     }
 
-    /// Its rows in the embedded installation.
+    /// The query for the rows of the unit in the embedded installation.
     pub(super) fn source_rows(&self) -> RowQuery<'_> {
         RowQuery { from: self.table.name, table: &self.table, filter: self.filter.as_deref() }
     }
 
-    /// All rows in its target, so that additional ones are detected.
+    /// The query for all rows of the unit in the target, without a condition, so that additional rows are detected.
     pub(super) fn target_rows(&self) -> RowQuery<'_> {
         RowQuery { from: &self.target, table: &self.table, filter: None }
     }

@@ -1,4 +1,4 @@
-//! Services that are not paused, which plans limit: their number in each organisation, and the pause of those beyond a limit.
+//! Services that are not paused, whose number a plan limits: counting them, and pausing those beyond the limit.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use crate::model::service::{ServiceKey, ServicePause};
 use crate::store::error::MainError;
 use crate::store::services::{KEYS_AT_ONCE, count_active, of_organisation};
 
-/// Returns the number of services that are not paused of every organisation that has one, in one statement.
+/// Returns for each organisation the number of its services that are not paused, with one statement. An organisation
+/// without any is not in the result.
 pub async fn count_by_organisation(connection: &dyn StoreConnection) -> Result<HashMap<i64, u64>, MainError> {
     let counts: Vec<(i64, i64)> = Entity::find()
         .select_only()
@@ -25,7 +26,7 @@ pub async fn count_by_organisation(connection: &dyn StoreConnection) -> Result<H
     Ok(counts.into_iter().map(|(organisation, count)| (organisation, count.unsigned_abs())).collect())
 }
 
-/// Returns the newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
+/// Returns the newest services of the organisation that are not paused, newest first, without the `limit` oldest ones.
 pub async fn beyond(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -42,7 +43,7 @@ pub async fn beyond(
     Ok(newest.into_tuple().all(&connection).await?)
 }
 
-/// Pauses these services, each under its next revision.
+/// Pauses these services and raises their revisions.
 pub async fn pause(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],

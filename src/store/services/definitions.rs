@@ -1,7 +1,7 @@
-//! Services as the engine and remote locations receive them, of every organisation. Nothing that answers a client may use
-//! this.
+//! Services as the engine and remote locations receive them, of all organisations. Handlers of client requests must not
+//! use this module.
 //!
-//! A row that cannot be read is left out, logged and named in the result, so that it stops no other service.
+//! A service that cannot be read is logged, and its key is returned separately, so that it does not block other services.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,28 +17,28 @@ use crate::store::error::MainError;
 use crate::store::organisations;
 use crate::store::services::{KEYS_AT_ONCE, from_row};
 
-/// A service, and the id of the organisation that owns it.
+/// A service with the id of its organisation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedService {
-    /// The service as it is stored.
+    /// The service as stored.
     pub service: Service,
-    /// The id of its organisation, as clients see it.
+    /// Id of the organisation.
     pub organisation: Id,
 }
 
-/// Services in the order of their keys.
+/// A page of services in the order of their keys.
 #[derive(Debug, Default)]
 pub struct DefinitionPage {
-    /// Those whose rows can be read.
+    /// The services that can be read.
     pub services: Vec<OwnedService>,
-    /// The keys of the others.
+    /// The keys of the services that cannot be read.
     pub unreadable: Vec<ServiceKey>,
-    /// The last key of all; `None` when there was no row.
+    /// The last key of the page, readable or not; `None` for an empty page.
     pub last: Option<ServiceKey>,
 }
 
 impl DefinitionPage {
-    /// The keys of all rows.
+    /// The keys of all services of the page, including unreadable ones.
     #[must_use]
     pub fn keys(&self) -> HashSet<ServiceKey> {
         let readable = self.services.iter().map(|owned| owned.service.key);
@@ -46,8 +46,8 @@ impl DefinitionPage {
     }
 }
 
-/// Services that fall into these partitions, whose keys are behind `after`: what the engine loads at start and compares
-/// itself with.
+/// The next services of these partitions with keys above `after`, at most `limit`. The engine loads them at its start, and
+/// compares itself with them later.
 pub async fn page(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
@@ -63,7 +63,7 @@ pub async fn page(
     readable(connection, rows).await
 }
 
-/// The services with these keys: what locations in other places are given when they have changed.
+/// The services with these keys. Sent to remote locations after a change.
 pub async fn with_keys(
     connection: &dyn StoreConnection,
     keys: &[ServiceKey],

@@ -1,4 +1,4 @@
-//! Services without their configuration, which may be large. Code that reads many services reads these.
+//! Services without their configuration, which may be large. Code that reads many services uses these outlines.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{
@@ -18,7 +18,7 @@ use crate::store::page_window::PageWindow;
 use crate::store::services::settings::{codes_from, number_from};
 use crate::store::services::{KEYS_AT_ONCE, carrying, in_order, of_kind, override_from, pause_from, seen};
 
-/// The columns of an outline.
+/// The columns from which an outline is made.
 #[derive(DerivePartialModel)]
 #[sea_orm(entity = "Entity")]
 struct OutlineRow {
@@ -64,8 +64,8 @@ pub async fn find(
     Ok(selected(connection, query).await?.pop())
 }
 
-/// Returns the outlines of the visible services that carry a tag (key of its row), oldest first, and their
-/// number in all.
+/// Returns the outlines of the visible services with a tag (database key) on this page of the list, oldest first, and
+/// their total number.
 pub async fn with_tag(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -78,8 +78,8 @@ pub async fn with_tag(
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
 
-/// Returns the outlines of the visible services in this window, oldest first; with a tag (key of its row) only those
-/// that carry it, with check types only those of one of them.
+/// Returns the outlines of the visible services on this page of the list, oldest first. With a tag (database key), only
+/// services with this tag; with check types, only services of one of them.
 pub async fn listed(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -91,7 +91,7 @@ pub async fn listed(
     selected(connection, query).await
 }
 
-/// Returns the outlines of the services that a query selects, in its order.
+/// Returns the outlines of the services that a query selects, in the order of the query.
 pub(in crate::store) async fn selected(
     connection: &dyn StoreConnection,
     query: Select<Entity>,
@@ -123,7 +123,7 @@ fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
     })
 }
 
-/// Returns the settings that an outline shows; `None` where the service has none.
+/// Returns the settings that an outline contains; `None` if the service has no settings.
 fn settings_from(row: &OutlineRow) -> Result<Option<SettingsOutline>, String> {
     let (Some(interval), Some(timeout), Some(retries)) =
         (row.interval_seconds, row.timeout_seconds, row.retries)

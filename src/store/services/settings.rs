@@ -1,4 +1,4 @@
-//! The settings of a service as columns of its row.
+//! Conversion between the settings of a service and columns of its row.
 
 use sea_orm::ActiveValue::Set;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::model::service::{ProbeRole, ServiceSettings};
 use crate::model::status_rules::FlappingRule;
 use crate::model::status_rules::StatusRules;
 
-/// Returns a row in which only the settings are set.
+/// Returns a row in which only the columns of the settings are set.
 pub(super) fn to_columns(settings: Option<&ServiceSettings>) -> ActiveModel {
     let rules = settings.map(|settings| settings.rules);
     ActiveModel {
@@ -35,7 +35,7 @@ fn roles_to_text(roles: &[(String, ProbeRole)]) -> String {
     Value::Object(object).to_string()
 }
 
-/// Returns the settings of a row; `None` where it has none.
+/// Returns the settings stored in a row; `None` if it has none.
 pub(super) fn from_columns(row: &Model) -> Result<Option<ServiceSettings>, String> {
     let (Some(interval), Some(timeout), Some(retries), Some(config)) =
         (row.interval_seconds, row.timeout_seconds, row.retries, &row.config)
@@ -56,17 +56,17 @@ pub(super) fn from_columns(row: &Model) -> Result<Option<ServiceSettings>, Strin
     }))
 }
 
-/// Returns location codes as they are stored.
+/// Returns location codes from their stored form, a JSON array.
 pub(super) fn codes_from(stored: Option<&str>) -> Result<Option<Vec<String>>, String> {
     stored.map(serde_json::from_str).transpose().map_err(|error: serde_json::Error| error.to_string())
 }
 
-/// Returns a stored number, or another one where none is stored.
+/// Returns a stored number, or `or` if none is stored.
 pub(super) fn number_from<T: TryFrom<i16>>(stored: Option<i16>, or: T) -> Result<T, String> {
     stored.map_or(Ok(or), |number| T::try_from(number).map_err(|_| format!("{number} is out of range")))
 }
 
-/// Rows from before there were rules have none: the defaults.
+/// Returns the rules stored in a row. Rows from before rules existed have none and get the defaults.
 fn rules_from(row: &Model) -> Result<StatusRules, String> {
     let StatusRules { quorum, recovery_checks, flapping } = StatusRules::default();
     let stored = row.confirmation.as_deref().map(str::parse).transpose();

@@ -1,4 +1,5 @@
-//! Parts of the object of a status page from other tables: its first domain, its files, the number of its components.
+//! Members of a status page's JSON object that come from other tables: its first domain, its files, its number of
+//! components.
 //!
 //! Each query runs once for all pages of a list.
 
@@ -12,18 +13,18 @@ use crate::model::visibility::Visibility;
 use crate::store::components;
 use crate::store::error::MainError;
 
-/// The parts of the object of one page that come from other tables.
+/// The members of one page's JSON object that come from other tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageExtras {
-    /// Host name of the domain that was attached first, while it is active.
+    /// Host name of the domain that was attached first, if this domain is active.
     pub active_hostname: Option<String>,
     /// Kind and hash of each file.
     pub files: Vec<(String, String)>,
-    /// Components, groups included.
+    /// Number of visible components, including groups.
     pub components_count: u64,
 }
 
-/// Reads the parts of these pages that come from other tables, restricted to what is visible, by the key of the page.
+/// Reads the extras of these pages, restricted to visible components, by database key of the page.
 pub async fn of_pages(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -65,7 +66,7 @@ pub async fn of_pages(
     Ok(shown)
 }
 
-/// The first domain of each page: its host name, or `None` while it is not active.
+/// The host name of the first domain of each page; `None` if this domain is not active.
 async fn active_hostnames(
     connection: &dyn StoreConnection,
     pages: &[i64],

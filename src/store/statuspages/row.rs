@@ -1,4 +1,4 @@
-//! A status page as a row, and back.
+//! Conversion between status pages and rows.
 
 use sea_orm::ActiveValue::Set;
 use serde_json::Value;

@@ -1,9 +1,9 @@
-//! Slugs of status pages: unique in the installation, and kept for their organisation for 30 days when they are freed
-//! (contract 4.13.2).
+//! Slugs of status pages. They are unique in the installation; a slug that is given up is held for its organisation for 30
+//! days (contract 4.13.2).
 //!
-//! The unique index decides between two concurrent claims; the loser is notified without harm to the transaction when
-//! creating, and by a refusal when renaming. Freed slugs are checked after the index has decided, so that a slug that
-//! was freed meanwhile is seen.
+//! The unique index decides between two concurrent claims of a slug. When a page is created, the loser gets `None` and
+//! can continue its transaction; when a page is renamed, the loser must roll it back. Held slugs are checked after the
+//! index has decided, so that a slug that was given up meanwhile is seen.
 
 use std::collections::HashSet;
 
@@ -23,8 +23,7 @@ use crate::model::statuspage::Statuspage;
 use crate::store::error::MainError;
 use crate::store::statuspages::row::to_row;
 
-/// Slugs freed per statement: a statement takes a limited number of values. The remaining ones are freed by later
-/// statements.
+/// Maximum number of held slugs that one statement frees. The rest is freed by later calls.
 const RELEASED_AT_ONCE: u64 = 1_000;
 
 /// Returns true if an organisation must not take this slug: a page has it, or it is held for another organisation.
@@ -38,7 +37,7 @@ pub async fn is_taken(
     Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
 }
 
-/// Those of these slugs that an organisation must not take.
+/// The slugs among `slugs` that an organisation must not take.
 pub async fn taken_among(
     connection: &dyn StoreConnection,
     organisation: i64,
@@ -63,8 +62,8 @@ pub async fn taken_among(
     Ok(pages.into_iter().chain(held).collect())
 }
 
-/// Stores a new page under its slug; its `key` is assigned by the database and returned in the result. `None` when
-/// another page has the slug, or it is held for another organisation; then nothing is stored.
+/// Stores a new page with its slug; the `key` is assigned by the database and returned in the result. Returns `None`, and
+/// stores nothing, if another page has the slug, or it is held for another organisation.
 pub async fn insert(
     connection: &dyn StoreConnection,
     page: Statuspage,
@@ -86,8 +85,8 @@ pub async fn insert(
     Ok(Some(Statuspage { key, ..page }))
 }
 
-/// Changes the slug of a stored page; the old one is kept for the organisation. `false` when the slug is taken; then
-/// the transaction must not be used further.
+/// Changes the slug of a stored page; the old one is held for the organisation. Returns false if the slug is taken; the
+/// transaction must then be rolled back.
 pub async fn rename(
     connection: &dyn StoreConnection,
     page: &Statuspage,
@@ -111,7 +110,8 @@ pub async fn rename(
     Ok(true)
 }
 
-/// Holds the slug that a page gives up for its organisation, and frees the oldest held ones beyond the limits.
+/// Holds the current slug of a page for its organisation. Frees the oldest held slugs beyond the limits per page and per
+/// organisation.
 pub async fn hold(
     connection: &dyn StoreConnection,
     page: &Statuspage,
@@ -133,7 +133,7 @@ pub async fn hold(
     release_beyond(connection, of_organisation, holds_of_organisation(pages)).await
 }
 
-/// Frees the slugs of these rows, except for the `most` that were given up last.
+/// Frees the held slugs that match `rows`, except the `most` newest ones.
 async fn release_beyond(
     connection: &dyn StoreConnection,
     rows: Condition,
@@ -172,7 +172,8 @@ async fn is_held(
     Ok(holds.count(&connection).await? > 0)
 }
 
-/// Held for another organisation, and not expired. While the time is doubted nothing has expired.
+/// Condition that a slug is held for another organisation and the hold has not expired. While the time is not trusted, no
+/// hold expires.
 fn held_from(organisation: i64, now: JudgedTime) -> Condition {
     let held_since = now.at.plus_ms(-HOLD_MS);
     let is_recent = now.is_trusted.then(|| slug_hold::Column::FreedAt.gt(held_since.ms()));

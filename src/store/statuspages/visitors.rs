@@ -1,4 +1,4 @@
-//! Pages as visitors find them: by the address, of any organisation.
+//! Finds status pages for visitors: by their address, in all organisations.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ pub async fn by_slug(connection: &dyn StoreConnection, slug: &str) -> Result<Opt
     Entity::find().filter(Column::Slug.eq(slug)).one(&connection).await?.map(from_row).transpose()
 }
 
-/// The page of an active custom domain, published or not.
+/// The page to which this host name leads as an active custom domain, published or not.
 pub async fn by_domain(
     connection: &dyn StoreConnection,
     hostname: &str,
@@ -33,7 +33,7 @@ pub async fn by_domain(
     }
 }
 
-/// The host names of all active custom domains, of any organisation.
+/// The host names of the active custom domains of all organisations.
 pub async fn active_hosts(connection: &dyn StoreConnection) -> Result<HashSet<String>, MainError> {
     let hosts = custom_domain::Entity::find()
         .select_only()

@@ -1,5 +1,5 @@
-//! The status pages that show an incident or a maintenance (contract 4.10.2): those that were chosen, or else every page with a
-//! visible component of a service that it names. A component below a hidden group is hidden.
+//! The status pages that show an incident or a maintenance (contract 4.10.2): the pages that were chosen for it; if none
+//! were, all pages with a visible component of a service that it names. A component below a hidden group is hidden.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -11,10 +11,10 @@ use watchkeeper_entities::{incident_service, maintenance_service, maintenance_st
 use crate::model::service::ServiceKey;
 use crate::store::error::MainError;
 
-/// Services per statement: far below the limit of bound values.
+/// Number of services per statement, far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// The part of a component that decides about visibility.
+/// The facts about a component that decide whether it is visible.
 struct ComponentNode {
     page: i64,
     parent: Option<i64>,
@@ -22,7 +22,8 @@ struct ComponentNode {
     is_visible: bool,
 }
 
-/// The keys of the pages, ascending, for which these pages were chosen and these services are named.
+/// The keys of the pages that show an incident or a maintenance with these chosen pages and these named services, in
+/// ascending order.
 pub async fn pages_showing(
     connection: &dyn StoreConnection,
     chosen: &[i64],
@@ -40,7 +41,7 @@ pub async fn pages_showing(
     Ok(shown.into_iter().collect())
 }
 
-/// Those of the services of an incident that a component of some page shows.
+/// The services of an incident for which some page has a component.
 pub async fn services_on_pages(
     connection: &dyn StoreConnection,
     incident: i64,
@@ -58,7 +59,7 @@ pub async fn services_on_pages(
     Ok(shown.into_tuple().all(&connection).await?)
 }
 
-/// The keys of the pages, ascending, that show a maintenance.
+/// The keys of the pages that show a maintenance, in ascending order.
 pub async fn that_show_maintenance(
     connection: &dyn StoreConnection,
     maintenance: i64,
@@ -80,7 +81,7 @@ pub async fn that_show_maintenance(
     pages_showing(connection, &chosen, &services).await
 }
 
-/// Every component of the pages that have one of these services, by its key.
+/// All components of the pages that have a component of one of these services, by database key.
 async fn parts(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
@@ -104,6 +105,6 @@ async fn parts(
 
 fn is_visible(part: &ComponentNode, parts: &HashMap<i64, ComponentNode>) -> bool {
     let above = |part: &&ComponentNode| part.parent.and_then(|parent| parts.get(&parent));
-    // Groups are nested; a circle, which should not exist, is cut by `take`.
+    // `take` ends the iteration if groups form a circle, which should not happen.
     std::iter::successors(Some(part), above).take(parts.len()).all(|part| part.is_visible)
 }

@@ -1,13 +1,13 @@
-//! The frame of a body: version, head, columns one after the other, checksum.
+//! The layout of a block's body: version, head, columns, checksum.
 //!
-//! Opening a body verifies its checksum and finds its columns; nothing is decoded yet.
+//! Opening a body verifies its checksum and locates its columns, without decoding them.
 
 use super::error::{BlockError, MAX_CHECKS};
 use super::prediction::ColumnPrediction;
 use super::wire::ByteReader;
 use crate::model::varint;
 
-/// Only this version is known.
+/// Version of the layout, the first byte of a body; readers refuse any other.
 const VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
@@ -20,7 +20,7 @@ pub(super) enum BlockColumn {
     Lateness,
     Kinds,
     KindOfCheck,
-    /// The first of the phases.
+    /// The first of the five columns of phases: the others follow it.
     Dns,
     Total = 9,
     Response,
@@ -28,7 +28,7 @@ pub(super) enum BlockColumn {
     Texts,
 }
 
-/// The columns, in their order.
+/// Names of the columns for statistics, in their order in a body.
 const NAMES: [&str; COLUMNS] = [
     "scheduled_at",
     "checked_at",
@@ -45,14 +45,14 @@ const NAMES: [&str; COLUMNS] = [
     "texts",
 ];
 
-/// The head before the columns.
+/// The fields of a body that precede the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockHead {
     pub(super) checks: usize,
     pub(super) prediction: ColumnPrediction,
-    /// `scheduled_at` of the first check.
+    /// `scheduled_at` of the first check, in Unix milliseconds.
     pub(super) first_scheduled: i64,
-    /// From one `scheduled_at` to the next, usually.
+    /// Usual time from one `scheduled_at` to the next, in milliseconds.
     pub(super) interval: i64,
 }
 
@@ -83,11 +83,11 @@ pub struct BlockBody<'a> {
 }
 
 impl<'a> BlockBody<'a> {
-    /// Verifies the body and finds its columns.
+    /// Verifies the checksum of the body and locates its columns.
     ///
     /// # Errors
     ///
-    /// When the body is damaged or of a newer version.
+    /// When the body is damaged, or its version is unknown.
     pub fn open(bytes: &'a [u8]) -> Result<Self, BlockError> {
         let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or(BlockError::Checksum)?;
         if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
@@ -122,7 +122,7 @@ impl<'a> BlockBody<'a> {
         self.head.checks
     }
 
-    /// Bytes of each column; the head, the lengths and the checksum come on top.
+    /// Name and encoded size of each column in bytes, without head, lengths and checksum.
     pub fn column_bytes(&self) -> impl Iterator<Item = (&'static str, usize)> {
         NAMES.into_iter().zip(self.columns.map(<[u8]>::len))
     }
@@ -131,7 +131,7 @@ impl<'a> BlockBody<'a> {
         self.columns[column as usize]
     }
 
-    /// The column of a phase, or of the overhead that is stored in its place.
+    /// The column of a phase; for the implied phase, the column holds overheads instead.
     pub(super) fn phase(&self, phase: usize) -> &'a [u8] {
         self.columns[BlockColumn::Dns as usize + phase]
     }

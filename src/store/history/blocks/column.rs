@@ -1,15 +1,17 @@
-//! One column of numbers: a codec tag and the output of the codec, the smallest of those that were tried.
+//! One column of numbers: a codec tag and the encoded values. Of the codecs that were tried, the one with the smallest
+//! output is used.
 //!
 //! | codec | made for |
 //! |---|---|
-//! | nothing at all | only zeros |
-//! | constant | one number |
+//! | no bytes | only zeros |
+//! | constant | the same number throughout |
 //! | runs | few changes: kinds |
 //! | packed | short columns; rare outliers: deviations of the schedule |
-//! | pco | everything that spreads: lateness, phases, totals |
+//! | pco | widely spread values: lateness, phases, totals |
 //!
-//! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and deltas
-//! is off: the prediction of a column is known here (`prediction`), and the search costs more than the rest.
+//! pco (Pcodec) stores a number as an entropy-coded bin and an offset within the bin. Its automatic choice of mode and
+//! delta encoding is off: columns are already stored relative to a prediction (`prediction`), and the search costs more
+//! time than the rest of the encoding.
 
 use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
@@ -27,16 +29,18 @@ const PACKED: u8 = 3;
 const PCO_32: u8 = 4;
 const PCO_64: u8 = 5;
 
-/// Below this many numbers pco's table of bins costs more than it saves, and building it more than all the rest.
+/// Minimum number of values for pco. In shorter columns its table of bins costs more bytes than it saves, and building
+/// the table takes more time than everything else.
 pub(super) const PCO_FROM: usize = 192;
-/// From here on the smaller size is worth twice the time: such blocks are kept for long.
+/// Minimum number of values for the slower level: blocks of this size are kept for long, so a smaller size is worth
+/// twice the time.
 const LONG_FROM: usize = 1_024;
-/// pco's levels go to 12. Measured on HTTP checks: in short columns nothing above 4 is smaller, in long ones 8 saves
-/// 1.7 % against 4, and 12 another 0.1 % for six times the time.
+/// Compression levels of pco, which go up to 12. Measured on HTTP checks: in short columns no level above 4 is smaller; in
+/// long ones level 8 saves 1.7 % against 4, and 12 another 0.1 % for six times the time.
 const LEVEL_OF_SHORT: usize = 4;
 const LEVEL_OF_LONG: usize = 8;
 
-/// Appends `values`; nothing at all when all of them are zero.
+/// Appends the encoded `values`; appends nothing if all of them are zero.
 pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
     let Some(first) = values.first() else { return };
     if values.iter().all(|value| value == first) {
@@ -56,7 +60,7 @@ pub(super) fn write(values: &[u64], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `count` numbers back.
+/// Decodes `count` numbers.
 pub(super) fn read<T: ColumnInteger>(bytes: &[u8], count: usize) -> Result<Vec<T>, BlockError> {
     debug_assert!(count <= MAX_CHECKS, "the count of a body is bounded");
     let mut reader = ByteReader::new(bytes);
@@ -77,7 +81,8 @@ pub(super) fn read<T: ColumnInteger>(bytes: &[u8], count: usize) -> Result<Vec<T
     }
 }
 
-/// Tries another codec on the bytes from `start` on. `write` returns whether it could encode them.
+/// Encodes the values again with `write`, and replaces the bytes from `start` on if the result is shorter. `write` returns
+/// false if the codec cannot encode the values.
 fn replace_if_shorter(out: &mut Vec<u8>, start: usize, write: impl FnOnce(&mut Vec<u8>) -> bool) {
     let end = out.len();
     if write(out) && out.len() - end < end - start {

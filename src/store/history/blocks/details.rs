@@ -1,5 +1,5 @@
-//! The columns that only full entries need: phases, totals, response times, texts. A column without values for the
-//! requested checks is not decoded.
+//! The columns with details of checks: phases, totals, response times, texts. A column is decoded only if a requested
+//! check has a value in it.
 
 use std::num::NonZeroU32;
 
@@ -11,8 +11,8 @@ use super::skeleton::BlockSkeleton;
 use super::texts;
 use crate::model::check::{CheckFailure, Measurement, PhaseTimings};
 
-/// The columns in which the requested checks have values. A refused check has no phases, and a healthy one no text:
-/// most of a block is not decoded for either.
+/// The columns in which the requested checks have values. A check whose connection was refused has no phases after it, and
+/// a healthy check has no text, so most columns need not be decoded for either.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColumnNeeds {
     phases: [bool; PHASES],
@@ -33,7 +33,7 @@ impl ColumnNeeds {
             for (needed, measured) in needs.phases.iter_mut().zip(kind.phases) {
                 *needed |= measured;
             }
-            // The implied phase is the rest of the total after the others, and most response times are the total.
+            // The implied phase is computed from the total and the other phases, and most response times equal the total.
             let is_implied = prediction.implied.is_some_and(|phase| kind.phases[phase]);
             needs.total |= kind.has_total || is_implied || kind.has_response;
             needs.response |= kind.has_response;
@@ -43,7 +43,7 @@ impl ColumnNeeds {
     }
 }
 
-/// The columns that only full entries need; `None` where no requested check needs it.
+/// The decoded columns with details of checks; `None` if no requested check needs the column.
 pub(super) struct DetailColumns {
     phases: [Option<Vec<u32>>; PHASES],
     totals: Option<Vec<u32>>,
@@ -117,7 +117,7 @@ impl DetailColumns {
     }
 }
 
-/// The values of one check in the columns of [`DetailColumns`]; 0 where it has none.
+/// The values of one check in the columns of [`DetailColumns`]; 0 for a value that the check does not have.
 pub(super) struct CheckDetail {
     phases: [u32; PHASES],
     total: u32,
@@ -125,11 +125,11 @@ pub(super) struct CheckDetail {
     text: u32,
 }
 
-/// The part of [`DetailColumns`] that belongs to successive checks of one kind; a column that the kind does not have is
-/// empty, and one that was not read is `None`.
+/// The part of [`DetailColumns`] for a run of successive checks of one kind. A column is empty if the kind has no values
+/// in it, and `None` if it was not decoded.
 pub(super) struct RunColumns<'a> {
     body: &'a BlockBody<'a>,
-    /// The phase that must be computed.
+    /// The phase that must be computed from the total; `None` if the kind does not have it.
     implied: Option<usize>,
     phases: [Option<&'a [u32]>; PHASES],
     totals: Option<&'a [u32]>,
@@ -155,11 +155,11 @@ impl RunColumns<'_> {
     }
 }
 
-/// Cursor over the details, run by run: the rest of each column.
+/// Cursor over the details of all checks; holds the rest of each column and advances run by run.
 pub(super) struct DetailCursor<'a>(RunColumns<'a>);
 
 impl<'a> DetailCursor<'a> {
-    /// The next `length` checks, all of this kind.
+    /// Takes the values of the next `length` checks, all of which are of this kind.
     pub(super) fn next(&mut self, kind: &SharedFields, length: usize) -> Result<RunColumns<'a>, BlockError> {
         let left = &mut self.0;
         let mut phases = [None; PHASES];
@@ -177,7 +177,7 @@ impl<'a> DetailCursor<'a> {
     }
 }
 
-/// The same of a column that may not have been read.
+/// Like `take`, for a column that may not have been decoded.
 fn take_read<'a>(
     values: &mut Option<&'a [u32]>,
     present: bool,
@@ -186,7 +186,7 @@ fn take_read<'a>(
     values.as_mut().map(|values| take(values, present, length)).transpose()
 }
 
-/// The next `length` values, or none where the column is missing.
+/// Takes the next `length` values from the front; takes none if `present` is false.
 pub(super) fn take<'a>(
     values: &mut &'a [u32],
     present: bool,
@@ -196,7 +196,7 @@ pub(super) fn take<'a>(
     values.split_off(..length).ok_or(BlockError::Malformed("a column is too short"))
 }
 
-/// 0 where there is none.
+/// The value at the index; 0 if it does not exist.
 pub(super) fn at<'a>(values: impl Into<Option<&'a [u32]>>, index: usize) -> u32 {
     values.into().and_then(|values| values.get(index)).copied().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! One check of a series, and the part of it for figures.
+//! One check as an entry of a block, and its conversions to and from the types of the model.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
@@ -10,20 +10,20 @@ use std::num::NonZeroU32;
 /// One check of a series: a [`CheckRecord`] without its service and location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckEntry {
-    /// The start of the deciding attempt; names the check within its series.
+    /// Start of the deciding attempt; identifies the check within its series.
     pub checked_at: Timestamp,
-    /// The moment at which the check was due.
+    /// Time at which the check was due.
     pub scheduled_at: Timestamp,
-    /// The deciding attempt, from 1.
+    /// Number of the deciding attempt, from 1.
     pub attempt: u8,
     /// The role of the location, which decides how the result counts.
     pub role: ProbeRole,
-    /// Findings about the target.
+    /// Measured status, times and failure.
     pub measurement: Measurement,
 }
 
 impl CheckEntry {
-    /// Returns the part that figures need.
+    /// Returns the part that uptime and response time figures need.
     #[must_use]
     pub fn sample(&self, location: i32) -> history::CheckSample {
         let counts = self.role == ProbeRole::Full;
@@ -35,14 +35,14 @@ impl CheckEntry {
         }
     }
 
-    /// The record of this check in its series.
+    /// Converts the entry to the record of a check of this service from this location.
     #[must_use]
     pub fn into_record(self, service: ServiceKey, location: LocationCode) -> CheckRecord {
         let Self { checked_at, scheduled_at, attempt, role, measurement } = self;
         CheckRecord { service, location, role, scheduled_at, checked_at, attempt, measurement }
     }
 
-    /// The entry of the check history, with the code of its location.
+    /// Converts the entry to an item of the check history; `probe` is the code of its location.
     #[must_use]
     pub fn into_stored(self, probe: String) -> StoredCheck {
         let Self { checked_at, scheduled_at, attempt, measurement, .. } = self;

@@ -1,14 +1,14 @@
-//! The integers that a column is read into: numbers of 32 bits for most columns, of 64 for times.
+//! The integer types that columns are decoded into: `u32` for most columns, `u64` for times.
 
 use super::error::BlockError;
 
-/// A number that a column is read into.
+/// An integer type that a column can be decoded into.
 pub(super) trait ColumnInteger: Copy + Default + TryFrom<u64> + Into<u64> {
-    /// The low bits of a number that is known to fit.
+    /// The low bits of a number that is known to fit into the type.
     fn low(value: u64) -> Self;
-    /// A column of small numbers.
+    /// Converts a decoded column of 32-bit numbers.
     fn from_narrow(values: Vec<u32>) -> Result<Vec<Self>, BlockError>;
-    /// A column of numbers, all of which must fit.
+    /// Converts a decoded column of 64-bit numbers; fails if the type has only 32 bits.
     fn from_wide(values: Vec<u64>) -> Result<Vec<Self>, BlockError>;
 }
 
@@ -41,7 +41,7 @@ impl ColumnInteger for u64 {
     }
 }
 
-/// A number of a column, which must fit.
+/// Converts a decoded number; fails if it does not fit into the type.
 pub(super) fn narrow<T: ColumnInteger>(value: u64) -> Result<T, BlockError> {
     T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
 }

@@ -1,8 +1,8 @@
 //! The kind of a check: the fields that most checks of a block share, such as attempt, role, status, codes, and which
 //! timings exist.
 //!
-//! A healthy series has one kind, a troubled one a handful. A block lists its kinds once and stores a number per
-//! check, so that these columns together cost nothing while nothing changes.
+//! A healthy series has one kind, a failing one a handful. A block lists its kinds once and stores the index of the kind for
+//! each check. While nothing changes, these columns together take almost no space.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::model::check::{CheckStatus, ErrorCode, PhaseTimings};
 use crate::model::service::ProbeRole;
 use crate::model::varint;
 
-/// Phases before the total, in the order of their columns.
+/// Number of phases of a check, not counting the total.
 pub(super) const PHASES: usize = 5;
 
-/// The fields that a check shares with others of its block, coded as one number per entry.
+/// The fields that a check shares with other checks of its block. A block stores their combination as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SharedFields {
     pub(super) attempt: u8,
@@ -24,7 +24,7 @@ pub(super) struct SharedFields {
     pub(super) status: CheckStatus,
     pub(super) status_code: Option<u16>,
     pub(super) error: Option<ErrorCode>,
-    /// The phases that were measured.
+    /// True for each phase that was measured, in the order of the phase columns.
     pub(super) phases: [bool; PHASES],
     pub(super) has_total: bool,
     pub(super) has_response: bool,
@@ -45,8 +45,8 @@ impl SharedFields {
         }
     }
 
-    /// Bits 0-4 phases, 5 total, 6 response, 7-8 status, 9 role, 10-15 error code, 16-23 attempt, 24 has status code,
-    /// 25-40 status code.
+    /// Packs the fields into bits: 0-4 phases, 5 total, 6 response, 7-8 status, 9 role, 10-15 error code, 16-23 attempt, 24
+    /// has status code, 25-40 status code.
     fn number(self) -> u64 {
         let mut number = 0;
         for (bit, present) in self.phases.into_iter().enumerate() {
@@ -88,13 +88,13 @@ impl SharedFields {
     }
 }
 
-/// The phases in the order of their columns; 0 for those that were not measured.
+/// The durations of the phases in microseconds, in the order of their columns; 0 for a phase that was not measured.
 pub(super) fn phases_of(timings: &PhaseTimings) -> [u32; PHASES] {
     let PhaseTimings { dns, connect, tls, ttfb, transfer, total: _ } = timings;
     [dns, connect, tls, ttfb, transfer].map(|us| us.map_or(0, std::num::NonZeroU32::get))
 }
 
-/// The kinds of a block and the kind of each of its checks.
+/// The distinct kinds of a block, and for each check the index of its kind.
 #[derive(Debug, Default)]
 pub(super) struct EntryKinds {
     pub(super) kinds: Vec<SharedFields>,

@@ -1,22 +1,21 @@
-//! A block: many checks of one series (service and location) in one small, sealed value.
+//! A block: many checks of one series (service and location), encoded as one small, immutable value.
 //!
-//! [`CheckBlock::seal`] turns checks into columns of numbers and chooses a codec for each column; [`BlockBody`] reads them
-//! back, decoding only the columns that a query needs. Encoding is lossless: every microsecond, code and text, for
-//! any values. A damaged body is an error, never wrong data. Pure: independent of the database, the series and the
-//! clock.
+//! [`CheckBlock::seal`] turns checks into columns of numbers and chooses a codec for each column. [`BlockBody`] reads them,
+//! decoding only the columns that a query needs. The encoding is lossless for every microsecond, code and text. A
+//! damaged body gives an error, never wrong data. The code is pure: it uses no database and no clock.
 //!
 //! ```text
 //! body = version u8 | checks | prediction u8 | first scheduled_at | usual interval | columns u16 | (length, column)… | CRC-32
 //! ```
 //!
-//! Lengths and counts are LEB128 numbers. A column of zeros only is left out. Values that vary are stored relative to
-//! a prediction:
+//! Lengths and counts are LEB128 numbers. A column that holds only zeros is left out. Varying values are stored relative
+//! to a prediction:
 //!
-//! - `scheduled_at` is the one before plus the usual interval plus a deviation; `checked_at` is `scheduled_at` plus a
-//!   lateness.
-//! - Attempt, role, status, status code, error code and which timings exist are one of few combinations: a kind.
-//! - The phase that varies most is implied by the total and the other phases; only the overhead between them is
-//!   stored.
+//! - `scheduled_at` is the previous `scheduled_at` plus the usual interval plus a deviation; `checked_at` is
+//!   `scheduled_at` plus a lateness.
+//! - Attempt, role, status, status code, error code and the set of measured times form a kind. A block has few kinds.
+//! - The phase that varies most is computed from the total and the other phases; only the overhead, the time of the total
+//!   that belongs to no phase, is stored for it.
 //! - `response_time` is the total plus a difference, which is nearly always zero.
 
 mod body;
@@ -44,20 +43,20 @@ pub use read::BlockFilter;
 
 use crate::clock::Timestamp;
 
-/// Checks of one series, sealed.
+/// Sealed checks of one series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckBlock {
     /// `checked_at` of the oldest check.
     pub first_at: Timestamp,
     /// `checked_at` of the newest check.
     pub last_at: Timestamp,
-    /// Checks that were up.
+    /// Number of checks that were up.
     pub up: u32,
-    /// Checks that were degraded.
+    /// Number of checks that were degraded.
     pub degraded: u32,
-    /// Checks that were down.
+    /// Number of checks that were down.
     pub down: u32,
-    /// The checks themselves; [`BlockBody::open`] reads them.
+    /// The encoded checks; [`BlockBody::open`] reads them.
     pub body: Vec<u8>,
 }
 

@@ -1,6 +1,7 @@
-//! Numbers in a fixed count of bits each, with the few that need more listed apart ("patched frame of reference").
+//! Numbers with a fixed count of bits each; the high bits of the few larger ones are listed separately ("patched frame of
+//! reference").
 //!
-//! Cheap to write and to read, and without a table: used for short columns and columns with rare outliers.
+//! Cheap to write and to read, and needs no table: used for short columns and columns with rare outliers.
 //!
 //! ```text
 //! packed = least | width u8 | exceptions | (distance, high bits)… | low bits of every number above the least
@@ -11,21 +12,21 @@ use super::integer::{ColumnInteger, narrow};
 use super::wire::ByteReader;
 use crate::model::varint;
 
-/// Wider numbers are stored in 64 bits, so that eight bytes always hold a whole one.
+/// Maximum width in bits. Wider numbers are stored with 64 bits, so that eight bytes always hold a whole number.
 const WIDEST: u32 = 56;
 
-/// The packing of some values.
+/// The parameters with which some values are packed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitPacking {
     least: u64,
     width: u32,
     exceptions: usize,
-    /// About how many bytes it takes.
+    /// Estimated size in bytes.
     pub(super) bytes: usize,
 }
 
 impl BitPacking {
-    /// The cheapest width for `values`, which are not empty.
+    /// The parameters that give the smallest size for `values`, which must not be empty.
     pub(super) fn of(values: &[u64]) -> Self {
         let least = values.iter().copied().min().unwrap_or_default();
         let mut lengths = [0_usize; 65];
@@ -68,7 +69,7 @@ impl BitPacking {
     }
 }
 
-/// Reads `count` numbers; no bytes may follow them.
+/// Decodes `count` numbers from the rest of the reader; fails if bytes are left over.
 pub(super) fn read<T: ColumnInteger>(mut reader: ByteReader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
     let least = reader.number()?;
     let width = u32::from(reader.byte()?);
@@ -138,7 +139,7 @@ fn read_bits<T: ColumnInteger>(
     Ok(values)
 }
 
-/// Reads numbers that might not fit.
+/// Decodes numbers that may be too large for the type; fails if one is.
 #[cold]
 fn read_wide_bits<T: ColumnInteger>(
     bytes: &[u8],
@@ -149,13 +150,13 @@ fn read_wide_bits<T: ColumnInteger>(
     (0..count).map(|at| narrow(number(bytes, width, at).wrapping_add(least))).collect()
 }
 
-/// The number at an index, of at most [`WIDEST`] or 64 bits.
+/// The packed number at an index; its width is at most [`WIDEST`], or 64.
 fn number(bytes: &[u8], width: u32, at: usize) -> u64 {
     let bit = at * width as usize;
     (window(bytes, bit / 8) >> (bit % 8)) & mask(width)
 }
 
-/// The eight bytes from `at` on, with zeros behind the end.
+/// The eight bytes from `at` on, padded with zeros after the end.
 fn window(bytes: &[u8], at: usize) -> u64 {
     if let Some(Ok(whole)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
         return u64::from_le_bytes(whole);

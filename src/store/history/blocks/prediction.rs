@@ -1,10 +1,10 @@
-//! The prediction of the columns of a block by each other, chosen by the values of its checks.
+//! Predictions of some columns of a block from others, chosen for each block by the values of its checks.
 
 use super::error::BlockError;
 use super::kind::PHASES;
 use crate::model::varint;
 
-/// Columns whose numbers may be negative.
+/// Columns whose numbers may be negative. The discriminants are bit positions in the body.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SignedColumn {
     Deviation,
@@ -13,18 +13,18 @@ pub(super) enum SignedColumn {
     Response,
 }
 
-/// The choices of one block; one byte of its body.
+/// The predictions chosen for one block, coded as one byte of its body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ColumnPrediction {
-    /// The phase that is the rest of the total after the others and the overhead.
+    /// The phase that is computed: the total minus the other phases and the overhead. `None`: all phases are stored.
     pub(super) implied: Option<usize>,
-    /// The response time is stored directly, not relative to the total.
+    /// True if response times are stored directly, false if they are stored relative to the total.
     pub(super) raw_response: bool,
-    /// The signed columns that hold negative numbers: only these pay the bit for the sign.
+    /// Bit set of the signed columns that contain negative numbers. Only these are stored with a sign bit.
     negative: u8,
 }
 
-/// The value for "no phase" in the three bits of the implied one.
+/// Code for "no phase is implied", in the three bits of the implied phase.
 const NO_PHASE: u8 = 7;
 
 impl ColumnPrediction {
@@ -42,7 +42,7 @@ impl ColumnPrediction {
         Ok(Self { implied, raw_response: byte & 8 != 0, negative: byte >> 4 })
     }
 
-    /// `values` as they are stored.
+    /// The stored form of `values`; notes whether the column contains negative numbers.
     pub(super) fn store(&mut self, column: SignedColumn, values: Vec<i64>) -> Vec<u64> {
         if values.iter().all(|value| *value >= 0) {
             return values.into_iter().map(i64::cast_unsigned).collect();
@@ -51,13 +51,13 @@ impl ColumnPrediction {
         values.into_iter().map(varint::zigzag).collect()
     }
 
-    /// A stored value as it was.
+    /// The original value of a stored one.
     pub(super) const fn restore(self, column: SignedColumn, value: u64) -> i64 {
         if self.negative >> column as u8 & 1 == 1 { varint::unzigzag(value) } else { value.cast_signed() }
     }
 }
 
-/// The approximate number of bits needed to store `values`: those of the differences from the mean.
+/// Approximate number of bits needed to store `values` as differences from their mean.
 pub(super) fn spread(values: &[u32]) -> u64 {
     let count = values.len().max(1) as u64;
     let sum: u64 = values.iter().copied().map(u64::from).sum();
@@ -65,7 +65,7 @@ pub(super) fn spread(values: &[u32]) -> u64 {
     values.iter().map(|value| u64::from(u32::BITS - value.abs_diff(mean).leading_zeros())).sum()
 }
 
-/// The usual interval, from which most checks do not deviate: that of the majority, if there is one.
+/// The interval that more than half of the items have; if no interval has a majority, any of them. 0 without items.
 pub(super) fn usual(intervals: impl Iterator<Item = i64>) -> i64 {
     let (mut usual, mut lead) = (0, 0_u32);
     for interval in intervals {
@@ -77,7 +77,7 @@ pub(super) fn usual(intervals: impl Iterator<Item = i64>) -> i64 {
     usual
 }
 
-/// `a - b` of two 32-bit durations, so that adding it to `b` with wrapping gives `a` again.
+/// The difference `a - b` of two durations modulo 2^32; added to `b` with wrapping, it gives `a` again.
 pub(super) fn difference(a: u32, b: u32) -> i64 {
     i64::from(a.wrapping_sub(b).cast_signed())
 }

@@ -1,6 +1,6 @@
-//! From a body to checks: all of them, the matching ones, or only the columns that figures need.
+//! Decodes a body into checks: all checks, the matching ones, or only the fields that figures need.
 //!
-//! The cheap columns come first (times and kinds); the others are decoded only if a check matches.
+//! Times and kinds, which are cheap, are decoded first; the other columns only if a check matches.
 
 use super::body::{BlockBody, BlockColumn};
 use super::details::{ColumnNeeds, DetailColumns, at, take};
@@ -13,16 +13,16 @@ use crate::model::history::CheckSample;
 use crate::model::service::ProbeRole;
 use crate::model::verdict::LocationVote;
 
-/// Filter of the checks of a block.
+/// Filter for the checks of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BlockFilter<'a> {
-    /// Only these results; empty = all.
+    /// Only checks with one of these statuses; empty = all.
     pub statuses: &'a [CheckStatus],
-    /// Only checks at or after this instant.
+    /// Only checks that started at or after this time.
     pub from: Option<Timestamp>,
-    /// Only checks before this instant.
+    /// Only checks that started before this time.
     pub to: Option<Timestamp>,
-    /// Maximum number of matching checks; the newest are taken.
+    /// Maximum number of checks; of more matching ones, the newest are taken.
     pub newest: Option<usize>,
 }
 
@@ -37,12 +37,12 @@ impl BlockFilter<'_> {
 }
 
 impl BlockBody<'_> {
-    /// Every check, oldest first.
+    /// All checks, oldest first.
     pub fn entries(&self) -> Result<Vec<CheckEntry>, BlockError> {
         self.matching(&BlockFilter::default())
     }
 
-    /// The matching checks, oldest first.
+    /// The checks that match the filter, oldest first.
     pub fn matching(&self, wanted: &BlockFilter<'_>) -> Result<Vec<CheckEntry>, BlockError> {
         let skeleton = self.skeleton()?;
         let may_match = |run: &KindRun| wanted.status(skeleton.kinds[run.kind].status);
@@ -77,7 +77,7 @@ impl BlockBody<'_> {
         Ok(found)
     }
 
-    /// Every check reduced to the fields for figures, oldest first.
+    /// All checks, oldest first, reduced to the fields that figures need.
     pub fn samples(&self, location: i32) -> Result<Vec<CheckSample>, BlockError> {
         let skeleton = self.skeleton()?;
         let totals = skeleton.read(self.column(BlockColumn::Total), |kind| kind.has_total)?;

@@ -1,4 +1,4 @@
-//! From checks to a block.
+//! Encodes checks into a block.
 
 use super::body::{self, BlockColumn, BlockHead, COLUMNS};
 use super::kind::{EntryKinds, PHASES, phases_of};
@@ -12,7 +12,7 @@ impl CheckBlock {
     /// Seals checks of one series, sorted by `checked_at`.
     ///
     /// # Panics
-    /// With more than [`MAX_CHECKS`], which no reader would accept.
+    /// With more than [`MAX_CHECKS`] entries, which no reader would accept.
     #[must_use]
     pub fn seal(entries: &[CheckEntry]) -> Self {
         assert!(entries.len() <= MAX_CHECKS, "a block of more than {MAX_CHECKS} checks");
@@ -35,7 +35,7 @@ impl CheckBlock {
     }
 }
 
-/// A block in the making.
+/// The columns of a block that is being encoded.
 #[derive(Default)]
 struct BlockSealer {
     prediction: ColumnPrediction,
@@ -69,7 +69,7 @@ impl BlockSealer {
         self.write(index, &values);
     }
 
-    /// `scheduled_at` and `checked_at`; returns the usual interval.
+    /// Writes the columns for `scheduled_at` and `checked_at`; returns the usual interval in milliseconds.
     fn write_times(&mut self, entries: &[CheckEntry]) -> i64 {
         let scheduled = entries.iter().map(|entry| entry.scheduled_at.ms());
         let intervals = || scheduled.clone().zip(scheduled.clone().skip(1)).map(|(a, b)| b.wrapping_sub(a));
@@ -143,12 +143,12 @@ impl BlockSealer {
     }
 }
 
-/// 0 when there is none.
+/// The total time in microseconds; 0 if it was not measured.
 fn total(entry: &CheckEntry) -> u32 {
     entry.measurement.timings.total.map_or(0, Micros::get)
 }
 
-/// Returns the rest of the total after all phases, for every check that has `implied`.
+/// The total minus all phases, for every check that has the implied phase.
 fn overheads(totals: &[u32], phases: &[[u32; PHASES]], implied: usize) -> Vec<i64> {
     let measured = totals.iter().zip(phases).filter(|(_, phases)| phases[implied] != 0);
     measured.map(|(total, phases)| difference(*total, sum(phases))).collect()

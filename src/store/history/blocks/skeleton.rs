@@ -1,5 +1,5 @@
-//! The skeleton of a block: the times and kinds of all checks, which every reader decodes first. It says how many values
-//! each other column has.
+//! The skeleton of a block: the times and kinds of all checks, which every reader decodes first. It determines how many
+//! values each other column has.
 
 use std::ops::Range;
 
@@ -17,16 +17,16 @@ pub(super) struct EntryTimes {
     pub(super) checked: Timestamp,
 }
 
-/// The times and kinds of all checks: everything but their details.
+/// The times and kinds of all checks of a block, without their details.
 pub(super) struct BlockSkeleton {
     pub(super) times: Vec<EntryTimes>,
     pub(super) kinds: Vec<SharedFields>,
     pub(super) of_check: Vec<u32>,
-    /// Checks of each kind.
+    /// Number of checks of each kind.
     counts: Vec<usize>,
 }
 
-/// Successive checks of one kind.
+/// A run of successive checks of one kind.
 #[derive(Clone, Copy)]
 pub(super) struct KindRun {
     pub(super) kind: usize,
@@ -35,14 +35,14 @@ pub(super) struct KindRun {
 }
 
 impl KindRun {
-    /// The indexes of its checks in the block.
+    /// The indexes of the checks in the block.
     pub(super) const fn checks(self) -> Range<usize> {
         self.start..self.start + self.length
     }
 }
 
 impl BlockSkeleton {
-    /// The checks of the block, run by run.
+    /// The checks of the block as runs of one kind, in order.
     pub(super) fn runs(&self) -> impl Iterator<Item = KindRun> {
         let mut start = 0;
         self.of_check.chunk_by(PartialEq::eq).map(move |run| {
@@ -53,7 +53,7 @@ impl BlockSkeleton {
         })
     }
 
-    /// A column that only checks of some kinds have.
+    /// Decodes a column that only checks of some kinds have: those for which `has` returns true.
     pub(super) fn read(
         &self,
         bytes: &[u8],
@@ -65,7 +65,7 @@ impl BlockSkeleton {
 }
 
 impl BlockBody<'_> {
-    /// Decodes the times and kinds.
+    /// Decodes the times and kinds of all checks.
     pub(super) fn skeleton(&self) -> Result<BlockSkeleton, BlockError> {
         let kinds = kind::read(self.column(BlockColumn::Kinds), self.checks())?;
         let of_check: Vec<u32> = column::read(self.column(BlockColumn::KindOfCheck), self.checks())?;
@@ -96,7 +96,7 @@ impl BlockBody<'_> {
         Ok(times.collect())
     }
 
-    /// A response time, of which the column holds `stored` and whose check took `total`.
+    /// The response time of a check; `stored` is its value in the column, `total` its total time.
     pub(super) fn response(&self, stored: u32, total: u32) -> u32 {
         if self.head.prediction.raw_response {
             stored
@@ -105,13 +105,13 @@ impl BlockBody<'_> {
         }
     }
 
-    /// `base` plus a stored difference.
+    /// The sum of `base` and a stored difference, modulo 2^32.
     pub(super) fn sum(&self, column: SignedColumn, stored: u32, base: u32) -> u32 {
         base.wrapping_add(low_bits(self.head.prediction.restore(column, u64::from(stored))))
     }
 }
 
-/// A difference of two 32-bit numbers, modulo 2^32.
+/// The low 32 bits of a difference.
 fn low_bits(difference: i64) -> u32 {
     let [a, b, c, d, ..] = difference.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])

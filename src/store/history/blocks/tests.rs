@@ -1,4 +1,4 @@
-//! Tests of the promises of a block: the same checks for any values, an error for any damage.
+//! Tests that a block returns the same checks for any values, and an error for any damage.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ fn entries_of(block: &CheckBlock) -> Result<Vec<CheckEntry>, BlockError> {
     BlockBody::open(&block.body)?.entries()
 }
 
-/// A number of the full range, but often a small or an extreme one.
+/// Any 32-bit number except 0; often a small or an extreme one.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![Just(1), Just(u32::MAX), 1..5_000_u32, any::<u32>()]
 }
@@ -77,7 +77,7 @@ fn series(most: usize) -> impl Strategy<Value = Vec<CheckEntry>> {
     })
 }
 
-/// Checks of an HTTP target that is well, a minute apart; the durations spread over some milliseconds.
+/// Checks of a healthy HTTP target at intervals of one minute; the durations vary by some milliseconds.
 fn healthy(checks: usize) -> Vec<CheckEntry> {
     let mut state = 0x9e37_79b9_u32;
     let mut spread = |from: u32, width: u32| {
@@ -108,7 +108,7 @@ fn healthy(checks: usize) -> Vec<CheckEntry> {
     minutes.take(checks).map(check).collect()
 }
 
-/// Recomputes the checksum, so that the layers below it are tested.
+/// Recomputes the checksum, so that damage reaches the code behind the checksum test.
 fn resign(body: &mut Vec<u8>) {
     body.truncate(body.len().saturating_sub(4));
     let checksum = crc32fast::hash(body);
@@ -251,7 +251,7 @@ fn a_count_larger_than_the_data_is_refused() {
     assert_eq!(read_everything(&body), Err(BlockError::Malformed("a count is too large")));
 }
 
-/// Columns are small where nothing happens: 60 checks of a healthy target.
+/// Columns without variation are small: 60 equal checks of a healthy target.
 #[test]
 fn repeated_values_take_almost_no_space() {
     let mut entries = healthy(60);

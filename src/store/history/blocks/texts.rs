@@ -1,7 +1,7 @@
-//! The texts of failures: each different one once, zstd over all of them when it helps.
+//! The texts of failures: each distinct text is stored once, and all of them are compressed with zstd if this helps.
 //!
 //! ```text
-//! texts = 0 | (length, UTF-8)…        or        1 | length of all | zstd of the same
+//! texts = 0 | (length, UTF-8)…        or        1 | length of the plain form | plain form, compressed with zstd
 //! ```
 
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use crate::model::varint;
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// Below this many bytes zstd does not earn its setup.
+/// Minimum size in bytes for zstd; shorter texts do not get smaller.
 const ZSTD_FROM_BYTES: usize = 96;
-/// zstd's default; higher levels gain nothing on a few kilobytes.
+/// The default level of zstd; higher levels gain nothing on a few kilobytes.
 const ZSTD_LEVEL: i32 = 3;
-/// Texts longer than this are stored uncompressed, so that a damaged length cannot cause a larger allocation.
+/// Maximum size in bytes for zstd. Larger texts are stored uncompressed, which bounds the allocation for a damaged length.
 const ZSTD_MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The distinct texts of a block, and the text of each failure.
+/// The distinct texts of a block, and for each failure the number of its text.
 #[derive(Debug, Default)]
 pub(super) struct FailureTexts<'a> {
     different: Vec<&'a str>,
@@ -29,7 +29,7 @@ pub(super) struct FailureTexts<'a> {
 }
 
 impl<'a> FailureTexts<'a> {
-    /// The next failure has this text.
+    /// Adds the text of the next failure.
     pub(super) fn push(&mut self, text: &'a str) {
         let number = *self.numbers.entry(text).or_insert_with(|| {
             self.different.push(text);
@@ -38,7 +38,7 @@ impl<'a> FailureTexts<'a> {
         self.of_failure.push(number);
     }
 
-    /// Appends the distinct texts; nothing if there are none.
+    /// Appends the encoded distinct texts; appends nothing if there are none.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if self.different.is_empty() {
             return;

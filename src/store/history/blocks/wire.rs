@@ -1,9 +1,9 @@
-//! A reader of bytes and numbers that never runs past the end.
+//! A reader of bytes and numbers that never reads past the end.
 
 use super::error::BlockError;
 use crate::model::varint;
 
-/// Reads from the front of a slice.
+/// Reads from the front of a byte slice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByteReader<'a>(&'a [u8]);
 
@@ -22,7 +22,7 @@ impl<'a> ByteReader<'a> {
         Ok(*byte)
     }
 
-    /// The next `count` bytes.
+    /// Takes the next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], BlockError> {
         let (taken, rest) =
             self.0.split_at_checked(count).ok_or(BlockError::Malformed("it ends too early"))?;
@@ -30,12 +30,12 @@ impl<'a> ByteReader<'a> {
         Ok(taken)
     }
 
-    /// A number that [`varint::put`] has written.
+    /// Reads a number written by [`varint::put`].
     pub(super) fn number(&mut self) -> Result<u64, BlockError> {
         varint::take(&mut self.0).ok_or(BlockError::Malformed("a number is cut or too long"))
     }
 
-    /// A number that counts something: at most `limit`.
+    /// Reads a count, which must be at most `limit`.
     pub(super) fn count(&mut self, limit: usize) -> Result<usize, BlockError> {
         let number = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         if number <= limit { Ok(number) } else { Err(BlockError::Malformed("a count is too large")) }

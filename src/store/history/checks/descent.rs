@@ -1,8 +1,8 @@
-//! From the newest entry down to older ones, over rows and blocks, reading as little as a page needs.
+//! Reads a page of checks from the newest downwards, over rows and blocks, reading as little as the page needs.
 //!
-//! Segments, blocks and entries wait in the order of the newest time that they can hold. The first in this order is
-//! taken next: of a segment the summaries of its blocks are read, of a block its body, and an entry that nothing can
-//! precede is the next of the page. Blocks without matching entries, according to their summaries, are never read.
+//! Segments, blocks and entries are queued by the newest time that they can contain. The item with the newest time is
+//! processed next: for a segment, the summaries of its blocks are read; for a block, its body; an entry is the next of
+//! the page if no other item can contain a newer one. Blocks without matching checks, by their summaries, are not read.
 
 use std::collections::BTreeMap;
 
@@ -20,31 +20,31 @@ use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::{OpenSegment, SegmentStorage};
 
-/// Maximum number of segments whose summaries are read at the same time.
+/// Maximum number of segments whose summaries are read at a time.
 const SEGMENTS_AT_ONCE: usize = 8;
-/// Number of segments to read first for results that most blocks do not have.
+/// Number of segments to read first if the filter matches only statuses that most blocks do not contain.
 const SEGMENTS_IF_SPARSE: usize = 2;
 /// Maximum number of blocks whose bodies are read with one statement.
 const BLOCKS_AT_ONCE: usize = 16;
 
-/// A page in the making.
+/// A page that is being read.
 pub(super) struct HistoryDescent<'a> {
     storage: &'a SegmentStorage,
     question: &'a CheckQuery<'a>,
     /// Segments that have not been opened yet; the newest is last.
     closed: Vec<Segment>,
-    /// Number of segments to open next; doubled each time, up to [`SEGMENTS_AT_ONCE`].
+    /// Number of segments to read next; doubled each time, up to [`SEGMENTS_AT_ONCE`].
     ahead: usize,
     open: Vec<OpenSegment>,
-    /// Blocks that have not been read yet, by their last check, location and index in `open`.
+    /// Blocks that have not been read yet, keyed by the time of their last check, location, and index in `open`.
     blocks: BTreeMap<(Timestamp, i32, usize), BlockSummary>,
-    /// Entries that others may precede.
+    /// Entries that may still be preceded by others.
     entries: BTreeMap<(Timestamp, String), StoredCheck>,
     found: Vec<StoredCheck>,
 }
 
 impl<'a> HistoryDescent<'a> {
-    /// A page of these rows and the blocks of these segments, those of the newest time first.
+    /// Prepares a page from the `fresh` rows and the blocks of `segments`, which must be sorted from newest to oldest.
     pub(super) fn new(
         storage: &'a SegmentStorage,
         question: &'a CheckQuery<'a>,
@@ -57,7 +57,7 @@ impl<'a> HistoryDescent<'a> {
             storage,
             question,
             closed: segments.into_iter().rev().filter(overlaps).collect(),
-            // Failures are few: a query for failures alone reads many segments.
+            // Failures are rare: a query for failures only reads many segments.
             ahead: if question.is_sparse() { SEGMENTS_IF_SPARSE } else { 1 },
             open: Vec::new(),
             blocks: BTreeMap::new(),
@@ -70,17 +70,17 @@ impl<'a> HistoryDescent<'a> {
         descent
     }
 
-    /// The entries of the page, newest first.
+    /// Reads the entries of the page, newest first.
     ///
     /// # Errors
     ///
-    /// Also when a segment was dropped meanwhile.
+    /// Also when a segment is dropped meanwhile.
     pub(super) async fn page(mut self) -> Result<Vec<StoredCheck>, HistoryError> {
         while self.missing() > 0 {
             let closed = self.closed.last().map(|segment| segment.purpose.to.plus_ms(-1));
             let unread = self.blocks.last_key_value().map(|((last_at, ..), _)| *last_at);
             let entry = self.entries.last_key_value().map(|((checked_at, _), _)| *checked_at);
-            // At the same moment a block may have an entry that comes first by its location.
+            // At the same time, a block may contain an entry that comes first by its location.
             if entry > closed.max(unread) {
                 self.found.extend(self.entries.pop_last().map(|(_, check)| check));
             } else if closed.is_some() && closed >= unread {
@@ -136,7 +136,7 @@ impl<'a> HistoryDescent<'a> {
             statuses: self.question.statuses,
             from: Some(self.question.from),
             to: Some(self.question.to),
-            // One extra: the entry at the cursor itself may be among them.
+            // One more than missing: the entry at the cursor itself may be among the matches.
             newest: Some(self.missing().saturating_add(1)),
         };
         for (summary, bytes) in summaries.iter().zip(&bodies) {
@@ -158,8 +158,8 @@ impl<'a> HistoryDescent<'a> {
         Ok(())
     }
 
-    /// The blocks of this segment that are likely to be needed next: those that reach into the time that the missing entries
-    /// cover, if they are spread evenly.
+    /// The unread blocks of this segment that are likely to be needed next. They are chosen as if the matching checks of a
+    /// block were spread evenly over its time.
     fn next_blocks(&mut self, open: usize) -> Vec<BlockSummary> {
         let missing = self.missing().saturating_sub(self.entries.len()).max(1);
         let (mut expected, mut reach, mut next) = (0, None, Vec::new());
@@ -181,12 +181,12 @@ impl<'a> HistoryDescent<'a> {
 }
 
 impl CheckQuery<'_> {
-    /// Returns true when the filter matches only results that most blocks do not have.
+    /// Returns true if the filter matches only statuses that most blocks do not contain.
     fn is_sparse(&self) -> bool {
         !self.statuses.is_empty() && !self.statuses.contains(&CheckStatus::Up)
     }
 
-    /// Returns how many checks of a block have a requested status.
+    /// Returns the number of checks of a block that have a requested status.
     fn matches(&self, summary: &BlockSummary) -> usize {
         let count = |status: CheckStatus| match status {
             CheckStatus::Up => summary.up as usize,
@@ -197,7 +197,7 @@ impl CheckQuery<'_> {
         CheckStatus::ALL.into_iter().filter(is_wanted).map(count).sum()
     }
 
-    /// Returns the moment that the newest `missing` matches of a block reach back to, if they are spread evenly.
+    /// Returns the time of the oldest of the newest `missing` matches of a block, as if its matches were spread evenly.
     fn reach(&self, summary: &BlockSummary, missing: usize) -> Timestamp {
         let matches = i64::try_from(self.matches(summary)).unwrap_or(i64::MAX).max(1);
         let missing = i64::try_from(missing).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! A question for a page of the check history: its filter, in the terms of rows and blocks, and the rows it matches.
+//! A query for a page of the check history: the filter translated for rows and blocks, and the rows that match it.
 
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
@@ -15,22 +15,22 @@ use crate::store::history::locations::LocationNumbers;
 const START_OF_TIME: Timestamp = Timestamp::from_ms(i64::MIN);
 const END_OF_TIME: Timestamp = Timestamp::from_ms(i64::MAX);
 
-/// Filter of the entries of a service's history.
+/// Filter for the check history of a service.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFilter {
-    /// Only these locations; empty = all.
+    /// Only checks from these locations, by code; empty = all.
     pub probes: Vec<String>,
-    /// Only these results; empty = all.
+    /// Only checks with one of these statuses; empty = all.
     pub statuses: Vec<CheckStatus>,
-    /// Only entries at or after this instant.
+    /// Only checks that started at or after this time.
     pub from: Option<Timestamp>,
-    /// Only entries before this instant.
+    /// Only checks that started before this time.
     pub to: Option<Timestamp>,
-    /// Only entries older than this position: the last entry of the page before.
+    /// Only checks that come after this position, which is the last entry of the previous page.
     pub before: Option<CheckPosition>,
 }
 
-/// Position of an entry in the order of the history: newest first, then by location code descending.
+/// Position of a check in the order of the history: newest first, then by location code, descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckPosition {
     /// Start of the check.
@@ -39,21 +39,21 @@ pub struct CheckPosition {
     pub probe: String,
 }
 
-/// A filter in the terms of rows and blocks.
+/// A filter translated for rows and blocks.
 pub(super) struct CheckQuery<'a> {
     pub(super) service: ServiceKey,
     numbers: &'a LocationNumbers,
     probes: &'a [String],
     pub(super) statuses: &'a [CheckStatus],
     pub(super) from: Timestamp,
-    /// Exclusive.
+    /// Exclusive end.
     pub(super) to: Timestamp,
     before: Option<&'a CheckPosition>,
     pub(super) limit: usize,
 }
 
 impl<'a> CheckQuery<'a> {
-    /// The question for the entries of a service that pass the filter, at most `limit` of them.
+    /// The query for at most `limit` checks of a service that pass the filter.
     pub(super) fn new(
         service: ServiceKey,
         filter: &'a CheckFilter,
@@ -74,7 +74,7 @@ impl<'a> CheckQuery<'a> {
         }
     }
 
-    /// The code of a location, if it is requested.
+    /// The code of the location with this number; `None` if the filter excludes the location.
     pub(super) fn code(&self, number: i32) -> Result<Option<&'a str>, HistoryError> {
         let unknown = || HistoryError::corrupt("location", &number, &"this number has no code");
         let code = self.numbers.code(number).ok_or_else(unknown)?;
@@ -82,18 +82,18 @@ impl<'a> CheckQuery<'a> {
         Ok(is_wanted.then_some(code))
     }
 
-    /// Returns true when an entry comes after the cursor.
+    /// Returns true if a check comes after the cursor, or if there is no cursor.
     pub(super) fn is_older(&self, checked_at: Timestamp, code: &str) -> bool {
         self.before.is_none_or(|position| (checked_at, code) < (position.checked_at, position.probe.as_str()))
     }
 
-    /// The newest matching fresh entries: at least `limit`, if there are enough.
+    /// The newest matching checks that are stored as rows: at least `limit`, if there are enough.
     pub(super) async fn fresh(
         &self,
         connection: &dyn StoreConnection,
     ) -> Result<Vec<StoredCheck>, HistoryError> {
-        // Rows of one moment come in any order: with one more row for each location, all that count are included. So
-        // the database reads a range of its key backwards and sorts nothing.
+        // Rows of the same time come in any order. One more row for each location makes sure that all relevant ones are
+        // included, so that the database reads a range of its key backwards and sorts nothing.
         let most = self.limit.saturating_add(self.numbers.len());
         let rows = Entity::find()
             .filter(self.condition())

@@ -1,5 +1,5 @@
-//! Contents of several segments, read together: segments of PostgreSQL are tables of one database, and one statement
-//! costs one exchange, however many of them it reads.
+//! Reads from several segments with one statement. Segments of PostgreSQL are tables of one database, so a read takes one
+//! round trip, however many segments it covers.
 
 use sea_orm::{ConnectionTrait as _, DbBackend, DbErr, QueryResult, Statement, Value};
 
@@ -11,21 +11,21 @@ use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
 use crate::store::history::segments::storage::OpenSegment;
 
-/// Something of one of several segments.
+/// An item that was read from one of several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentItem<T> {
-    /// The index of its segment among them.
+    /// Index of the segment in the list that was read.
     pub index: usize,
-    /// A row of that segment.
+    /// The item.
     pub item: T,
 }
 
-/// The blocks of a service that have checks in `[from, to)`, in no order; only those with one of these results, if
-/// any are named.
+/// The blocks of a service that overlap `[from, to)`, in no particular order. If `statuses` is not empty, only blocks that
+/// contain a check with one of them.
 ///
 /// # Errors
 ///
-/// Also when a segment was dropped meanwhile.
+/// Also when a segment is dropped meanwhile.
 pub async fn summaries(
     segments: &[OpenSegment],
     service: ServiceKey,
@@ -46,11 +46,11 @@ pub async fn summaries(
     found(&rows.await?, super::summary)
 }
 
-/// The rollups of these services whose time starts in `[from, to)` or contains `from`, in no order.
+/// The rollups of these services that overlap `[from, to)`, in no particular order.
 ///
 /// # Errors
 ///
-/// Also when a segment was dropped meanwhile.
+/// Also when a segment is dropped meanwhile.
 pub async fn rollups(
     segments: &[OpenSegment],
     services: &[ServiceKey],
@@ -83,8 +83,9 @@ pub async fn rollups(
     })
 }
 
-/// Reads with one statement. `part` returns the text after `SELECT` for a segment, and the values of its own
-/// parameters, the first of which has the given number: those before are shared.
+/// Reads from all segments with one statement. The parameters in `shared` come first. For each segment, `part` is called
+/// with the number of the next parameter, and returns the text after `SELECT` and the values of the segment's own
+/// parameters.
 async fn read(
     segments: &[OpenSegment],
     shared: &[Value],
@@ -93,7 +94,7 @@ async fn read(
     let Some(OpenSegment { opened, .. }) = segments.first() else { return Ok(Vec::new()) };
     let backend = opened.connection.get_database_backend();
     if segments.len() > 1 && backend != DbBackend::Postgres {
-        // Their tables have the same names, so one file would be read again for each.
+        // Tables in segment files have the same names, so a combined statement would read one file several times.
         return Err(DbErr::Custom("segments in files are read one by one".into()).into());
     }
     let mut values = shared.to_vec();

@@ -1,11 +1,11 @@
-//! What goes into a segment: blocks and rollups, each of one series, under one batch.
+//! The contents that are written to a segment together: blocks and rollups, each of one series, under one batch.
 
 use crate::clock::Timestamp;
 use crate::model::service::ServiceKey;
 use crate::store::history::blocks::CheckBlock;
 use crate::store::history::segments::SegmentId;
 
-/// The results of one service from one location.
+/// Identifies a series: the results of one service from one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckSeries {
     /// Database key of the service.
@@ -14,27 +14,27 @@ pub struct CheckSeries {
     pub location: i32,
 }
 
-/// The batch of a segment under which rows are written.
+/// A batch of a segment, under which rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchKey {
     /// Number of the segment.
     pub segment: SegmentId,
-    /// The number of the batch, from 1.
+    /// Number of the batch within the segment, from 1.
     pub number: i64,
 }
 
-/// A rollup of a series.
+/// The rollup of a series for one hour or day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRollup {
-    /// The series of its checks.
+    /// Service and location of the checks.
     pub series: CheckSeries,
     /// Start of the hour or day.
     pub start: Timestamp,
-    /// Its sums and those of its parts; `stats::rollup` reads it.
+    /// Encoded sums of the hour or day and of its parts; decoded by `stats::rollup`.
     pub body: Vec<u8>,
 }
 
-/// Blocks and rollups that go into a segment together.
+/// Blocks and rollups that are written to a segment together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentContents {
     /// Blocks, each with its series.
@@ -44,7 +44,7 @@ pub struct SegmentContents {
 }
 
 impl SegmentContents {
-    /// Bytes of everything in it.
+    /// Total size of the bodies in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let blocks = self.blocks.iter().map(|(_, block)| block.body.len());

@@ -1,4 +1,4 @@
-//! Writing the contents of a segment, and taking them out again.
+//! Writing the contents of a segment, and deleting them.
 
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
@@ -17,7 +17,7 @@ const ROLLUP_WIDTH: usize = 6;
 /// Maximum number of rows per statement.
 const CHUNK_MAX_ROWS: usize = 256;
 
-/// Writes into a segment under a batch that does not count yet.
+/// Writes contents to a segment under a batch that has not been published yet.
 pub async fn write(
     opened: &SegmentConnection,
     batch: BatchKey,
@@ -66,10 +66,10 @@ fn block_values(batch: BatchKey, series: CheckSeries, block: &CheckBlock) -> [Va
     ]
 }
 
-/// Removes the rows of a batch that was never published.
+/// Deletes the rows of batches above `sealed_batch`, which were never published.
 pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
-        // Leftovers are the last that was written; PostgreSQL has an index by batch.
+        // Leftover rows were written last, so SQLite finds them by row id; PostgreSQL has an index by batch.
         let text = match opened.connection.get_database_backend() {
             DbBackend::Sqlite => format!(
                 "DELETE FROM {table} WHERE rowid > COALESCE( \
@@ -82,7 +82,7 @@ pub async fn purge(opened: &SegmentConnection, sealed_batch: i64) -> Result<(), 
     Ok(())
 }
 
-/// Removes everything of a service.
+/// Deletes all blocks and rollups of a service from the segment.
 pub async fn erase(opened: &SegmentConnection, service: ServiceKey) -> Result<(), HistoryError> {
     for table in [&opened.blocks, &opened.rollups] {
         let text = format!("DELETE FROM {table} WHERE service_id = $1");

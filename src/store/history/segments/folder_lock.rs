@@ -1,12 +1,12 @@
-//! The lock on the segment files of a SQLite history: the holder finds them unchanged.
+//! The lock on the segment files of a SQLite history: while a process holds it, no other process changes them.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Takes the lock of a compaction pass or a backup; `None` while another process holds it. It lasts as long as the
-/// file is open. `history` is the file of the history, or the folder of its segments.
+/// Takes the lock for a compaction pass or a backup; `None` if another process holds it. The lock is held until the
+/// returned file is dropped. `history` is the path of the history file or of the folder with its segments.
 pub fn lock_segments(history: &Path) -> io::Result<Option<File>> {
     let path = history.with_extension("segments.lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;

@@ -1,8 +1,8 @@
-//! The storage of segments: a file each beside the history database (SQLite), or a pair of its partitions
-//! (PostgreSQL).
+//! Storage of segments: each is in a file beside the history database (SQLite), or in a pair of table partitions of the
+//! history database (PostgreSQL).
 //!
-//! Dropping a segment removes a file or a partition: no row is deleted, nothing is vacuumed. A reader of a segment
-//! that was dropped meanwhile gets an error, never an empty result.
+//! Dropping a segment removes files or partitions: no rows are deleted, and nothing is vacuumed. A reader of a segment
+//! that is dropped meanwhile gets an error, never an empty result.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -21,17 +21,17 @@ use crate::store::error::HistoryError;
 use crate::store::history::segments::folder_lock::lock_segments;
 use crate::store::history::segments::{Segment, SegmentId};
 
-/// Page size of a segment file. Most of a block is in overflow pages; smaller pages waste less at its ends.
+/// Page size of a segment file in bytes. Most of a block is in overflow pages, and small pages waste less at its end.
 const PAGE_BYTES: u32 = 1_024;
-/// Connections to one segment file: a writer and readers of the API.
+/// Maximum number of connections to one segment file: one writer, and readers for the API.
 const CONNECTIONS: u32 = 3;
-/// The time for which an unused connection to a segment file is kept.
+/// Time after which an unused connection to a segment file is closed.
 const IDLE: Duration = Duration::from_secs(60);
-/// Segments of PostgreSQL that one statement reads.
+/// Number of segments of PostgreSQL that one statement reads.
 const PARTITIONS_TOGETHER: usize = 16;
-/// Segment files that one question reads at the same time.
+/// Number of segment files that one query reads at the same time.
 const FILES_AT_ONCE: usize = 4;
-/// Pages in the write-ahead log of a segment file before they are moved into the file: 16 MiB.
+/// Size of the write-ahead log of a segment file, in pages, at which it is moved into the file: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 16_384;
 
 /// The storage of the segments of one history database.
@@ -39,11 +39,11 @@ const CHECKPOINT_PAGES: u32 = 16_384;
 pub enum SegmentStorage {
     /// Files in a folder.
     Files(SegmentFiles),
-    /// Partitions of the history database itself.
+    /// Table partitions of the history database.
     Partitions(Reader),
 }
 
-/// Segment files in a folder, and the connections to those in use.
+/// Segment files in a folder, and the open connections to them.
 #[derive(Clone, Debug)]
 pub struct SegmentFiles {
     folder: PathBuf,
@@ -51,12 +51,12 @@ pub struct SegmentFiles {
     open: Arc<Mutex<HashMap<SegmentId, DatabaseConnection>>>,
 }
 
-/// Batch sizes for reading several segments.
+/// Limits for reading several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingPace {
-    /// Segments that one statement reads.
+    /// Number of segments that one statement reads.
     pub together: usize,
-    /// Statements at the same time.
+    /// Number of statements that run at the same time.
     pub at_once: usize,
 }
 
@@ -72,7 +72,7 @@ pub struct SegmentConnection {
 }
 
 impl SegmentConnection {
-    /// A statement for the segment's database.
+    /// A statement for the database of the segment.
     pub(in crate::store::history) fn statement(
         &self,
         text: String,
@@ -83,7 +83,7 @@ impl SegmentConnection {
     }
 }
 
-/// A segment to read, with its connection. Those that are read together have the same one.
+/// A segment of the catalogue with a connection to its contents. On PostgreSQL all segments share one connection pool.
 #[derive(Clone, Debug)]
 pub struct OpenSegment {
     /// The segment in the catalogue.
@@ -93,7 +93,7 @@ pub struct OpenSegment {
 }
 
 impl SegmentStorage {
-    /// Beside this SQLite file: a folder of the same name with the extension `.segments`.
+    /// Storage in a folder beside this SQLite file, with the same name and the extension `.segments`.
     pub(in crate::store) fn beside(file: &Path, limits: &StoreLimits) -> Self {
         Self::Files(SegmentFiles {
             folder: file.with_extension("segments"),
@@ -102,11 +102,11 @@ impl SegmentStorage {
         })
     }
 
-    /// Creates the segment's file or partitions, if they do not exist.
+    /// Creates the segment's file or partitions if they do not exist.
     ///
     /// # Errors
     ///
-    /// Also when the folder cannot be written.
+    /// Also when the folder or file cannot be written.
     pub async fn make(&self, id: SegmentId) -> Result<(), HistoryError> {
         match self {
             Self::Files(files) => files.make(id).await,
@@ -126,7 +126,7 @@ impl SegmentStorage {
                 blocks: "check_block".into(),
                 rollups: "check_rollup".into(),
             }),
-            // By the partition's own name: where there is none, that is an error.
+            // Statements use the name of the partition itself, so that they fail if it does not exist.
             Self::Partitions(connection) => Ok(SegmentConnection {
                 connection: connection.clone(),
                 blocks: format!("check_block_{id}"),
@@ -152,14 +152,14 @@ impl SegmentStorage {
     #[must_use]
     pub const fn pace(&self) -> ReadingPace {
         match self {
-            // Each file has connections of its own.
+            // Each file has its own connections.
             Self::Files(_) => ReadingPace { together: 1, at_once: FILES_AT_ONCE },
-            // They share the connections of the history with the writers of results.
+            // Segments share the connections of the history with the writers of results.
             Self::Partitions(_) => ReadingPace { together: PARTITIONS_TOGETHER, at_once: 1 },
         }
     }
 
-    /// Drops a segment with all its contents. A missing one is not an error.
+    /// Drops a segment with its contents. Does nothing if the segment does not exist.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Returns true when the segment's file does not exist any more.
+    /// Returns true if the segment's file does not exist. Always false on PostgreSQL.
     #[must_use]
     pub fn is_lost(&self, id: SegmentId) -> bool {
         match self {
@@ -185,7 +185,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Size of the segment in bytes, indexes included; 0 when it was dropped.
+    /// Size of the segment in bytes, including indexes; 0 after it was dropped.
     pub async fn bytes(&self, id: SegmentId) -> Result<u64, HistoryError> {
         match self {
             Self::Files(files) => Ok(files.bytes(id)),
@@ -201,7 +201,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Moves the contents of a segment's write-ahead log into its file, when nothing more is to come.
+    /// Moves a segment's write-ahead log into its file, for a segment that gets no more contents for now. SQLite only.
     pub async fn settle(&self, id: SegmentId) -> Result<(), HistoryError> {
         if let Self::Files(files) = self {
             files.connection(id).await?.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;
@@ -226,7 +226,7 @@ impl SegmentFiles {
         self.folder.join(format!("{id:08}.db"))
     }
 
-    /// The file and the files that SQLite keeps beside it.
+    /// Paths of the segment file and of the files that SQLite keeps beside it.
     fn files(&self, id: SegmentId) -> [PathBuf; 3] {
         let file = self.file(id);
         ["", "-wal", "-shm"].map(|ending| {
@@ -236,7 +236,7 @@ impl SegmentFiles {
         })
     }
 
-    /// Takes the lock on the files; `None` while another process holds it.
+    /// Takes the lock on the segment files; `None` if another process holds it.
     pub(in crate::store) fn lock(&self) -> Result<Option<File>, HistoryError> {
         let failed = |error| {
             let problem = format!("cannot take the lock of {}: {error}", self.folder.display());
@@ -286,7 +286,7 @@ impl SegmentFiles {
                     .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
             });
         let connection = sea_orm::Database::connect(options).await?;
-        // Two may have opened the file at the same time: both use the connection that is kept.
+        // If two tasks open the file at the same time, both use the connection that was stored first.
         Ok(self.locked().entry(id).or_insert(connection).clone())
     }
 
@@ -327,11 +327,11 @@ async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr
     Ok(())
 }
 
-/// The statements that create a segment's partitions, if they do not exist.
+/// The statements that create the partitions and indexes of a segment, if they do not exist.
 pub(in crate::store) fn partition_texts(id: SegmentId) -> [String; 8] {
     [
         format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),
-        // Blocks are already compressed.
+        // No compression by PostgreSQL: blocks are already compressed.
         format!("ALTER TABLE check_block_{id} ALTER COLUMN body SET STORAGE EXTERNAL"),
         format!(
             "CREATE INDEX IF NOT EXISTS check_block_{id}_by_service ON check_block_{id} (service_id, last_at)"

@@ -1,4 +1,4 @@
-//! Links of series: the services that their maintenances cover, and the status pages chosen for them.
+//! Links of series: the services that their maintenances cover, and the status pages that show them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,19 +12,19 @@ use crate::store::error::MainError;
 use crate::store::maintenances::links::{NamedPage, named_pages, sort_by_name};
 use crate::store::named_services;
 
-/// Series per statement.
+/// Number of series per statement.
 const AT_ONCE: usize = 1_000;
 
-/// The services and pages linked with the maintenances of a series.
+/// The services and pages that each maintenance of a series is linked with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeriesLinks {
-    /// The services that they cover.
+    /// Keys of the covered services, in ascending order.
     pub services: Vec<ServiceKey>,
-    /// The pages chosen for them, in the order of the client.
+    /// Keys of the chosen pages, in the order that the client gave.
     pub statuspages: Vec<i64>,
 }
 
-/// The links of the series.
+/// The links of a series.
 pub async fn of(connection: &dyn StoreConnection, series: SeriesKey) -> Result<SeriesLinks, MainError> {
     use maintenance_series_service::{Column as Service, Entity as Services};
     use maintenance_series_statuspage::{Column as Page, Entity as Pages};
@@ -44,7 +44,7 @@ pub async fn of(connection: &dyn StoreConnection, series: SeriesKey) -> Result<S
     })
 }
 
-/// The services of each of these series, by name.
+/// The services of each of these series, sorted by name.
 pub async fn services_of(
     connection: &dyn StoreConnection,
     series: &[SeriesKey],
@@ -67,7 +67,7 @@ pub async fn services_of(
     Ok(found)
 }
 
-/// The pages chosen for the series, in the order of the client.
+/// The pages chosen for the series, in the order that the client gave.
 pub async fn statuspages_of(
     connection: &dyn StoreConnection,
     series: SeriesKey,
@@ -75,7 +75,7 @@ pub async fn statuspages_of(
     named_pages(connection, None, &of(connection, series).await?.statuspages).await
 }
 
-/// Makes the series cover exactly these services.
+/// Replaces the services that the series covers.
 pub async fn cover(
     connection: &dyn StoreConnection,
     series: SeriesKey,
@@ -90,7 +90,7 @@ pub async fn cover(
     Ok(())
 }
 
-/// Chooses exactly these pages for the series, in this order.
+/// Replaces the pages chosen for the series; the order is kept.
 pub async fn show_on(
     connection: &dyn StoreConnection,
     series: SeriesKey,

@@ -1,4 +1,4 @@
-//! The occurrences of series: the maintenance of each window, and the windows that members removed.
+//! The occurrences of series: the maintenance for each window, and the windows that members skipped.
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
@@ -14,8 +14,8 @@ use crate::store::maintenances::from_row;
 
 const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 
-/// The scheduled maintenances of the series, and all those whose window starts at `from` or later, by key. They are
-/// locked until the transaction ends.
+/// The maintenances of the series that are scheduled, or whose window starts at or after `from`, in the order of their
+/// keys. They are locked until the transaction ends.
 pub async fn list_for_update(
     connection: &dyn StoreConnection,
     series: SeriesKey,
@@ -44,7 +44,7 @@ pub async fn list_for_update(
     Ok(rows.into_iter().map(standing).collect())
 }
 
-/// The maintenances of windows of the series from `from` on, by their start, and those that are scheduled.
+/// The maintenances of the series that are scheduled, or whose window starts at or after `from`, sorted by their window.
 pub async fn of(
     connection: &dyn StoreConnection,
     series: SeriesKey,
@@ -61,7 +61,7 @@ pub async fn of(
     rows.iter().map(from_row).collect()
 }
 
-/// The keys of the maintenances of the series; only of those that wait for their start, or of all.
+/// The keys of the maintenances of the series: only of scheduled ones if `are_waiting` is true, otherwise of all.
 pub async fn keys(
     connection: &dyn StoreConnection,
     series: SeriesKey,
@@ -75,7 +75,7 @@ pub async fn keys(
     Ok(mine.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
 }
 
-/// Removes the window of this maintenance from its series, if it has one: it is not created again.
+/// Skips the window of this maintenance, so that the series does not create it again. Does nothing without a series.
 pub async fn skip(connection: &dyn StoreConnection, maintenance: &Maintenance) -> Result<(), MainError> {
     match maintenance.origin {
         Some(SeriesOrigin { series, occurrence, .. }) => skip_all(connection, &[(series, occurrence)]).await,
@@ -83,7 +83,7 @@ pub async fn skip(connection: &dyn StoreConnection, maintenance: &Maintenance) -
     }
 }
 
-/// Takes windows out of their series.
+/// Skips windows of series, so that no maintenances are created for them.
 pub async fn skip_all(
     connection: &dyn StoreConnection,
     windows: &[(SeriesKey, Timestamp)],
@@ -102,7 +102,7 @@ pub async fn skip_all(
     Ok(())
 }
 
-/// The windows that members removed from the series, in order.
+/// The skipped windows of the series, in ascending order.
 pub async fn skips(connection: &dyn StoreConnection, series: SeriesKey) -> Result<Vec<Timestamp>, MainError> {
     use maintenance_skip::{Column, Entity};
     let skips = Entity::find()
@@ -114,7 +114,7 @@ pub async fn skips(connection: &dyn StoreConnection, series: SeriesKey) -> Resul
     Ok(skips.into_iter().map(Timestamp::from_ms).collect())
 }
 
-/// Deletes the records of these removed windows.
+/// Deletes the records of these skipped windows.
 pub async fn forget_skips(
     connection: &dyn StoreConnection,
     series: SeriesKey,

@@ -11,13 +11,13 @@ use crate::model::maintenance::series::SeriesStatus;
 use crate::model::service::ServiceKey;
 use crate::store::error::MainError;
 
-/// Removes a service from every series that covers it.
+/// Removes a service from all series that cover it.
 pub async fn unlink(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     Links::delete_many().filter(Link::ServiceId.eq(service)).exec(&connection).await?;
     Ok(())
 }
 
-/// Cancels a series: it creates no more maintenances.
+/// Cancels a series, so that it creates no more maintenances.
 pub async fn cancel(connection: &dyn StoreConnection, series: SeriesKey) -> Result<(), MainError> {
     let cancel = Entity::update_many()
         .col_expr(Column::Status, Expr::value(SeriesStatus::Cancelled.as_str()))
@@ -26,7 +26,7 @@ pub async fn cancel(connection: &dyn StoreConnection, series: SeriesKey) -> Resu
     Ok(())
 }
 
-/// The series that cover this service and no other.
+/// The series that cover only this service.
 pub async fn orphaned_by(
     connection: &dyn StoreConnection,
     service: ServiceKey,
