@@ -1,4 +1,4 @@
-//! Fixed texts of the pages, by language; texts of users have their own translations.
+//! Fixed texts of the pages, by language. Texts written by users have translations of their own.
 //!
 //! A language without texts is served in English.
 
@@ -16,7 +16,7 @@ pub(super) struct PageTexts {
     pub(super) major_outage: &'static str,
     pub(super) under_maintenance: &'static str,
     pub(super) unknown: &'static str,
-    /// Headings: all well, something wrong, something unknown, nothing known.
+    /// Headings for the overall status, from all components operational to nothing known.
     pub(super) all_well: &'static str,
     pub(super) some_trouble: &'static str,
     pub(super) some_partial_outage: &'static str,
@@ -24,9 +24,9 @@ pub(super) struct PageTexts {
     pub(super) some_work: &'static str,
     pub(super) some_unknown: &'static str,
     pub(super) all_unknown: &'static str,
-    /// Text before the time of the shown data.
+    /// Text before the time of the shown data, if later data cannot be read.
     pub(super) as_of: &'static str,
-    /// Text after it: why there is no later data.
+    /// Text after that time, which tells why there is no later data.
     pub(super) outdated: &'static str,
     /// Heading of the links to other languages.
     pub(super) language: &'static str,
@@ -36,7 +36,7 @@ pub(super) struct PageTexts {
     pub(super) maintenances: &'static str,
     pub(super) affected: &'static str,
     pub(super) no_components: &'static str,
-    /// Texts for an unreachable service: with the names of its causes, and for causes that the page does not show.
+    /// Texts for an unreachable service: with the names of the causes, and for causes that the page does not show.
     pub(super) because_of: &'static str,
     pub(super) because_of_another: &'static str,
     /// States of incidents and maintenances.
@@ -49,11 +49,11 @@ pub(super) struct PageTexts {
     pub(super) completed: &'static str,
     pub(super) cancelled: &'static str,
     pub(super) open_end: &'static str,
-    /// Links.
+    /// Texts of links.
     pub(super) imprint: &'static str,
     pub(super) privacy: &'static str,
     pub(super) skip: &'static str,
-    /// The switch of the colour scheme, and its three positions.
+    /// Texts of the switch of the colour scheme: its heading, and its three positions.
     pub(super) appearance: &'static str,
     pub(super) like_system: &'static str,
     pub(super) light: &'static str,
@@ -190,14 +190,14 @@ const FRENCH: PageTexts = PageTexts {
 };
 
 impl PageTexts {
-    /// Texts of this language, or of its shorter forms.
+    /// Returns the texts of this language, or of its main language, such as `de` for `de-AT`; else the English ones.
     pub(super) fn of(locale: &str) -> &'static Self {
         let language = locale.split('-').next().unwrap_or_default();
         let known: [&'static Self; 3] = [&ENGLISH, &GERMAN, &FRENCH];
         known.into_iter().find(|words| words.locale.eq_ignore_ascii_case(language)).unwrap_or(&ENGLISH)
     }
 
-    /// The name of a component status.
+    /// Returns the name of a component status.
     pub(super) const fn component(&self, status: ComponentStatus) -> &'static str {
         match status {
             ComponentStatus::Operational => self.operational,
@@ -209,7 +209,7 @@ impl PageTexts {
         }
     }
 
-    /// The name of an incident's state.
+    /// Returns the name of an incident's status.
     pub(super) const fn incident(&self, status: IncidentStatus) -> &'static str {
         match status {
             IncidentStatus::Investigating => self.investigating,
@@ -219,7 +219,7 @@ impl PageTexts {
         }
     }
 
-    /// The name of a maintenance's state.
+    /// Returns the name of a maintenance's status.
     pub(super) const fn maintenance(&self, status: MaintenanceStatus) -> &'static str {
         match status {
             MaintenanceStatus::Scheduled => self.scheduled,

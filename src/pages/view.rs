@@ -1,6 +1,6 @@
-//! A status page for visitors: plain values for the templates, which escape all of them.
+//! A status page for visitors: plain values for the templates, which escape all values.
 //!
-//! Hidden components are removed before a template sees anything.
+//! Hidden components are removed before a template gets the values.
 
 use askama::Template;
 
@@ -15,17 +15,17 @@ use crate::pages::page_texts::PageTexts;
 pub(super) struct PublicPage {
     pub(super) words: &'static PageTexts,
     pub(super) appearance: PageAppearance,
-    /// Links to the other languages; empty if there is only one.
+    /// Links to the page in its other languages; empty if there is only one language.
     pub(super) languages: Vec<LanguageLink>,
     pub(super) head: PageHead,
     pub(super) name: String,
-    /// URLs of the logos; a dark logo requires a light one.
+    /// URL of the logo. The dark logo requires a light one.
     pub(super) logo: Option<String>,
     pub(super) logo_dark: Option<String>,
-    /// `small`, `medium` or `large`.
+    /// Size of the logo: `small`, `medium` or `large`.
     pub(super) logo_size: &'static str,
     pub(super) overall: StatusBadge,
-    /// Time of the shown data, set while later data cannot be read.
+    /// Time of the shown data; set while later data cannot be read.
     pub(super) as_of: Option<DisplayTime>,
     pub(super) entries: Vec<ComponentEntry>,
     pub(super) incidents: Vec<PageAnnouncement>,
@@ -34,20 +34,20 @@ pub(super) struct PublicPage {
     pub(super) privacy: Option<String>,
 }
 
-/// The contents of the page's head.
+/// The contents of the HTML head.
 pub(super) struct PageHead {
     /// Language code.
     pub(super) locale: String,
-    /// `ltr` or `rtl`.
+    /// Writing direction: `ltr` or `rtl`.
     pub(super) direction: &'static str,
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) is_indexable: bool,
     /// URL of the icon.
     pub(super) icon: Option<String>,
-    /// Address of the shared style sheet.
+    /// URL of the shared style sheet.
     pub(super) style: String,
-    /// Address of the page's own style sheet, if it has one.
+    /// URL of the page's own style sheet, if it has one.
     pub(super) own_style: Option<String>,
 }
 
@@ -59,20 +59,20 @@ pub(super) struct LanguageLink {
     pub(super) is_current: bool,
 }
 
-/// A plain page with one sentence.
+/// A plain page with a title and one sentence.
 #[derive(Template)]
 #[template(path = "message.html")]
 pub(super) struct MessagePage {
-    /// Inline style: a host without a page serves no files.
+    /// Inline style: a host without a page does not serve style sheets.
     pub(super) style: &'static str,
     pub(super) title: &'static str,
     pub(super) text: &'static str,
 }
 
-/// A status as text; its colour adds no information.
+/// A status as text; its colour adds no further information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StatusBadge {
-    /// Class in the style sheet.
+    /// Class of the badge in the style sheet.
     pub(super) class: &'static str,
     pub(super) text: &'static str,
 }
@@ -84,7 +84,7 @@ pub(super) struct ComponentEntry {
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) badge: StatusBadge,
-    /// Text that names the cause of being unreachable.
+    /// Text that names the reason why the service is unreachable.
     pub(super) because_of: Option<String>,
     pub(super) is_group: bool,
     pub(super) is_open: bool,
@@ -94,15 +94,15 @@ pub(super) struct ComponentEntry {
 /// An incident or a maintenance.
 pub(super) struct PageAnnouncement {
     pub(super) title: String,
-    /// State of the work, if there is one.
+    /// Status of the announcement; `None` for a notice, which has no progress.
     pub(super) state: Option<&'static str>,
-    /// Start, and for a maintenance the planned end.
+    /// Start of the announcement; `end` is set for a maintenance with a planned end.
     pub(super) start: DisplayTime,
     pub(super) end: Option<DisplayTime>,
     pub(super) has_open_end: bool,
-    /// Names of affected services.
+    /// Visible names of the affected services.
     pub(super) affected: Vec<String>,
-    /// Newest first.
+    /// Timeline entries, newest first.
     pub(super) updates: Vec<AnnouncementUpdate>,
 }
 
@@ -110,11 +110,11 @@ pub(super) struct PageAnnouncement {
 pub(super) struct AnnouncementUpdate {
     pub(super) state: Option<&'static str>,
     pub(super) at: DisplayTime,
-    /// HTML that is safe to show.
+    /// Text of the entry as HTML that is safe to show.
     pub(super) message: String,
 }
 
-/// A moment, readable and machine-readable.
+/// A moment, as readable and as machine-readable text.
 pub(super) struct DisplayTime {
     pub(super) exact: String,
     pub(super) text: String,
@@ -135,16 +135,16 @@ pub(super) struct ShownComponent<'a> {
     pub(super) parent: Option<i64>,
     pub(super) name: &'a TranslatedText,
     pub(super) description: Option<&'a TranslatedText>,
-    /// Component status; `None` if hidden from visitors.
+    /// Present status of the component; `None` if it is hidden from visitors.
     pub(super) status: Option<ComponentStatus>,
-    /// Set while its service is unreachable because of others: their names, as far as the page shows them.
+    /// Names of the causes that the page shows; set while the service of the component is unreachable.
     pub(super) because_of: Option<Vec<String>>,
     pub(super) is_group: bool,
     pub(super) hides_operational: bool,
     pub(super) is_open_at_first: bool,
 }
 
-/// The languages of a visitor: the negotiated one, and the page's default.
+/// The languages of a visitor: the negotiated language, and the page's default language.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VisitorLanguage<'a> {
     pub(super) chosen: &'a str,
@@ -168,8 +168,8 @@ impl VisitorLanguage<'_> {
         format!("{} {}.", self.words.because_of, names.join(", "))
     }
 
-    /// Returns the badge at the top: the worst status; "all well" only if that is known of every component (contract 7
-    /// no. 47). Groups add nothing to their members.
+    /// Returns the badge at the top of the page, with the worst status. "All well" is only shown if the status of every
+    /// component is known (contract 7 no. 47). Groups are not counted in addition to their members.
     pub(super) fn overall(&self, parts: &[ShownComponent<'_>]) -> StatusBadge {
         let shown: Vec<ComponentStatus> =
             parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
@@ -191,7 +191,7 @@ impl VisitorLanguage<'_> {
         StatusBadge { class: status.as_str(), text }
     }
 
-    /// The tree of visible components; `parts` are in display order.
+    /// Returns the tree of visible components; `parts` must be in display order.
     pub(super) fn entries(&self, parts: &[ShownComponent<'_>]) -> Vec<ComponentEntry> {
         self.below(None, false, parts)
     }
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(READER().overall(&[]).class, "unknown");
     }
 
-    /// Columns: components at the top, components in a group, the heading.
+    /// Columns: components outside of the group, components in the group, the heading.
     #[rstest]
     #[case(&[], &[], "unknown: Status unknown")]
     #[case(&[Unknown], &[], "unknown: Status unknown")]
@@ -308,7 +308,7 @@ mod tests {
         #[case] expected: &str,
     ) {
         let name = TranslatedText::single("en", "Shop");
-        // The status of the group itself changes nothing.
+        // The status of the group itself does not matter.
         let group = ShownComponent { is_group: true, ..part(1, None, &name, Some(Unknown)) };
         let at = |parent: Option<i64>, from: i64, statuses: &[ComponentStatus]| -> Vec<ShownComponent<'_>> {
             (from..).zip(statuses).map(|(key, status)| part(key, parent, &name, Some(*status))).collect()
