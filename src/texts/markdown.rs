@@ -1,19 +1,19 @@
-//! Texts that people write in Markdown (CommonMark), as HTML that is safe to show to everybody.
+//! Converts texts that people write in Markdown (CommonMark) to HTML that is safe to show to everybody.
 //!
-//! Raw HTML is left out, pictures become their description, and links lead only to `http`, `https` and `mailto`. So no
-//! text can run anything in a browser or make it ask another host.
+//! Raw HTML is left out, images become their description, and links lead only to `http`, `https` and `mailto`. So a text can
+//! neither run anything in a browser nor make the browser contact another host.
 
 use std::fmt::Write as _;
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 use pulldown_cmark_escape::escape_href;
 
-/// Schemes that a link may have.
+/// URL schemes that a link may have.
 const SCHEMES: [&str; 3] = ["http:", "https:", "mailto:"];
-/// Levels of quotes and lists inside each other that are shown; deeper ones are shown at the last level.
+/// Maximum nesting of quotes and lists; deeper ones are shown at the last level.
 const DEPTH_MAX: usize = 12;
 
-/// Markdown as HTML. Headings begin at `<h4>`, below those of a page.
+/// Converts Markdown to HTML. Headings start at `<h4>`, below the headings of a page.
 #[must_use]
 pub fn to_html(markdown: &str) -> String {
     let mut filter = MarkdownFilter::default();
@@ -23,12 +23,12 @@ pub fn to_html(markdown: &str) -> String {
     text
 }
 
-/// Passes on what is safe to show.
+/// A filter that passes on the parts that are safe to show.
 #[derive(Default)]
 struct MarkdownFilter {
-    /// Quotes and lists that are open, also those that are left out.
+    /// Number of open quotes and lists, including those that are left out.
     depth: usize,
-    /// For each open link: whether it is shown.
+    /// For each open link, whether it is shown.
     links: Vec<bool>,
 }
 
@@ -68,13 +68,13 @@ fn own_html<'a>(text: String) -> Event<'a> {
     Event::InlineHtml(CowStr::from(text))
 }
 
-/// Returns true for an address that a browser may be sent to.
+/// Returns true for a URL that is safe to open in a browser.
 fn is_safe(address: &str) -> bool {
     let address = address.to_ascii_lowercase();
     SCHEMES.iter().any(|scheme| address.starts_with(scheme))
 }
 
-/// The opening tag of a link: its target gets no credit from search engines and no access to the page.
+/// Returns the opening tag of a link. The target gets no credit from search engines, and no access to the page.
 fn link(address: &str) -> String {
     let mut tag = String::from("<a href=\"");
     // Writing to a `String` cannot fail.
@@ -83,7 +83,7 @@ fn link(address: &str) -> String {
     tag
 }
 
-/// The level of a heading in a text that stands below a heading of the third level.
+/// Returns the level of a heading in a text that is itself below a heading of the third level.
 const fn below_page(level: HeadingLevel) -> u8 {
     match level {
         HeadingLevel::H1 => 4,

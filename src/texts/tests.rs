@@ -1,4 +1,4 @@
-//! The texts in all their languages: their contents, and that no language lacks one.
+//! Tests the generated texts: their contents, and that no language lacks any.
 
 use rstest::rstest;
 
@@ -20,7 +20,7 @@ fn organisation(locales: &[&str]) -> Organisation {
     }
 }
 
-/// Languages of an organisation, the first one its default, and the texts.
+/// Columns: the languages of an organisation, the default first, and the texts.
 #[rstest]
 #[case(&["en"], r#"{"en":"Shop is down"}"#)]
 #[case(&["en", "de"], r#"{"de":"Shop ist ausgefallen","en":"Shop is down"}"#)]
@@ -59,7 +59,7 @@ fn user_text_is_not_interpreted_as_a_message() {
     assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
 }
 
-/// Every file is read whole, and has the same texts as the English one.
+/// Every file can be read, and has the same texts as the English file.
 #[test]
 fn every_language_has_every_text() {
     let names = |contents: &str| {
