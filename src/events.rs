@@ -1,8 +1,8 @@
 //! Events for listening clients: status changes, results, and changes of incidents and maintenances, as they happen.
 //!
-//! One tail reads each source once, and only while there are listeners ([`tail`]). Listeners with equal visibility and filter
-//! share a [`subscription`], for which each event is rendered once; the API renders them. Slow listeners are not waited
-//! for: their stream is closed, they reconnect with the id of the last event, and miss nothing.
+//! One tail reads each source once, and only while there are listeners ([`tail`]). Listeners with equal visibility and
+//! filter share a [`subscription`], for which the API renders each event once. Nothing waits for slow listeners: their
+//! stream is closed, they reconnect with the id of the last event that they received, and miss nothing.
 
 pub mod fact;
 mod publication_queue;
@@ -26,7 +26,7 @@ use crate::events::subscription::{EventBatch, EventSubscription, FactRenderer};
 use crate::model::access::ApiToken;
 use crate::telemetry::{Exposition, MetricCollector};
 
-/// Time limit for the start of the tail.
+/// Time limit for the start of the tail, for which a new listener waits.
 const BEGINNING: Duration = Duration::from_secs(3);
 
 /// The reason why a listener is refused.
@@ -35,16 +35,16 @@ pub enum SubscriptionRefusal {
     /// The organisation has its maximum number of listeners, or too many different filters.
     #[error("the organisation has too many listeners")]
     Organisation,
-    /// This process has its maximum number of listeners, stops, or cannot read events.
+    /// This process has its maximum number of listeners, is stopping, or cannot read events.
     #[error("this process accepts no further event streams at present")]
     Process,
 }
 
-/// The listeners of this process, and their events.
+/// The listeners of this process, and the queue of events for them.
 pub struct EventHub {
     limits: EventLimits,
     listening: Mutex<SubscriptionRegistry>,
-    /// True while the tail reads.
+    /// True while the tail reads events.
     is_read: watch::Sender<bool>,
     wanted: Notify,
     publication_queue: PublicationQueue,
@@ -92,8 +92,8 @@ impl EventHub {
         }
     }
 
-    /// Adds a listener, which receives events from now on; `key` identifies the subscription, for which `renderer`
-    /// renders events if it is new.
+    /// Adds a listener, which receives the events from now on. Listeners with the same `key` share a subscription;
+    /// `renderer` creates the renderer of a new subscription.
     ///
     /// # Errors
     /// When there are too many listeners, or events cannot be read.
@@ -157,7 +157,7 @@ impl EventHub {
         }
     }
 
-    /// Waits for permission to replay missed events to a listener. The permission ends when the returned permit is dropped.
+    /// Waits for permission to replay missed events to a listener. Dropping the returned permit ends the permission.
     ///
     /// # Errors
     /// Never: the semaphore is not closed.
@@ -165,7 +165,7 @@ impl EventHub {
         self.replays.acquire().await
     }
 
-    /// Counts events that were sent to a client.
+    /// Adds to the number of events that were sent to clients.
     pub fn note_sent(&self, events: usize) {
         self.sent.fetch_add(events as u64, Ordering::Relaxed);
     }
@@ -191,7 +191,7 @@ impl EventHub {
         self.is_read.send_replace(true);
     }
 
-    /// Stops reading if there are no listeners; returns true if it did.
+    /// Stops reading if there are no listeners; returns true if reading has stopped.
     fn pause_if_unused(&self) -> bool {
         // A new listener is added under the same lock, and waits for the next start.
         let listening = self.listening();
@@ -208,7 +208,7 @@ impl EventHub {
         }
     }
 
-    /// Publishes facts to all audiences, filtered for each, without waiting for any of them.
+    /// Publishes facts to all subscriptions, filtered for each, without waiting for any of them.
     fn publish_facts(&self, facts: Vec<EventFact>, then: EventCursor) {
         let listening: HashSet<i64> = self.audiences().iter().map(|audience| audience.organisation).collect();
         let mut by_organisation: HashMap<i64, Vec<EventFact>> = HashMap::new();
@@ -233,7 +233,7 @@ impl EventHub {
         self.listening().audiences_of(organisation)
     }
 
-    /// Ends all streams after missed events, which listeners read when they reconnect.
+    /// Ends all streams after events were missed; listeners read the missed events when they reconnect.
     fn cut_off_all(&self) {
         self.audiences().iter().for_each(|audience| audience.cut_off());
     }
@@ -243,7 +243,7 @@ impl EventHub {
         self.audiences().iter().any(|audience| audience.wants_results())
     }
 
-    /// Ends the streams with results after missed results.
+    /// Ends the streams that include results, after results were missed.
     fn cut_off_from_results(&self) {
         let audiences = self.audiences();
         audiences.iter().filter(|audience| audience.wants_results()).for_each(|audience| audience.cut_off());
@@ -283,21 +283,21 @@ impl EventSubscriber {
         }
     }
 
-    /// Cursor of the events published so far; `None` while some wait for this listener.
+    /// Cursor of the events received so far; `None` while further events are queued for this listener.
     #[must_use]
     pub fn delivered_cursor(&self) -> Option<EventCursor> {
-        // The position first: events published after it are still waiting.
+        // Read first: an event published after this point is still queued.
         let cursor = self.hub.publication_queue.organisation_cursor(self.audience.organisation);
         self.rounds.is_empty().then_some(cursor)
     }
 
-    /// Cursor of the organisation's published events: none up to it is still to come.
+    /// Cursor of the organisation's events: every event up to this position has been published.
     #[must_use]
     pub fn settled(&self) -> EventCursor {
         self.hub.publication_queue.organisation_cursor(self.audience.organisation)
     }
 
-    /// Skips waiting events if so many wait that some may be lost; returns true if it did.
+    /// Skips the queued events if there are so many that some may be lost; returns true if events were skipped.
     pub fn skip_if_behind(&mut self) -> bool {
         let is_behind = self.rounds.len() > self.hub.limits.rounds_waiting / 2;
         if is_behind {
@@ -316,7 +316,7 @@ impl EventSubscriber {
     pub fn over(&self) -> impl Future<Output = ()> + use<> {
         let mut is_over = self.is_over.clone();
         async move {
-            // The sender of the token lives until its last listener is dropped.
+            // The sender for the token lives until the token's last listener is dropped.
             drop(is_over.wait_for(|is_over| *is_over).await);
         }
     }

@@ -1,7 +1,8 @@
-//! The status changes in order, for readers that process each of them once, even after a kill.
+//! The status changes in order, for readers that process each change once, even if the process is killed.
 //!
-//! A reader has a name and a position in every partition of services. The position is updated in the transaction of the
-//! changes' consequences; a reader that dies in between reads them again, one that another has overtaken is refused.
+//! A reader has a name and a position in every partition of services. The position is updated in the transaction that stores
+//! the consequences of the changes. A reader that dies before the commit reads the changes again; a reader that another
+//! process has overtaken is refused.
 //!
 //! Functions fail when the database that they use does.
 
@@ -20,17 +21,17 @@ use crate::store::history::History;
 use crate::store::history::feed::{self, NumberedChange};
 use crate::store::{Database, HistoryError, MainError, Reader as Pool, Transaction};
 
-/// Changes processed in one transaction: fewer let other writers in sooner, more cost less per change.
+/// Maximum number of changes processed in one transaction. Fewer let other writers in sooner; more cost less per change.
 const AT_ONCE: u64 = 200;
 /// The time after which the positions of partitions without changes are advanced.
 const MOVED_EVERY: Duration = Duration::from_secs(300);
-/// Number of changes after which they are advanced earlier.
+/// Number of changes after which the positions of partitions without changes are advanced before `MOVED_EVERY` has passed.
 const MOVED_BEYOND: i64 = 10_000;
 
-/// Capacity of the queue of batches for listeners.
+/// Capacity of the queue of batches, for each listener.
 const BATCHES: usize = 256;
 
-/// Change signal: measurements have become durable.
+/// Signals that measurements have become durable.
 #[derive(Debug)]
 pub struct ChangeSignal {
     changes: Notify,
@@ -45,12 +46,12 @@ impl Default for ChangeSignal {
 }
 
 impl ChangeSignal {
-    /// Signals status changes to their one reader, which makes incidents of them.
+    /// Wakes the only reader of status changes, which opens and updates incidents.
     pub fn notify_changes(&self) {
         self.changes.notify_one();
     }
 
-    /// Waits for status changes; those since the last wait count.
+    /// Waits for status changes; returns at once if there were any since the last wait.
     pub async fn wait(&self) {
         self.changes.notified().await;
     }
@@ -61,11 +62,11 @@ impl ChangeSignal {
             self.notify_changes();
         }
         self.stored.note(batch);
-        // There may be no listener.
+        // Sending fails if there is no listener.
         let _ = self.batches.send(Arc::clone(batch));
     }
 
-    /// The results for other nodes.
+    /// The recent results, which other nodes poll.
     #[must_use]
     pub fn stored(&self) -> Arc<RecentResults> {
         Arc::clone(&self.stored)
@@ -78,14 +79,15 @@ impl ChangeSignal {
     }
 }
 
-/// A reader of the changes.
+/// A named reader of the status changes.
 #[derive(Debug)]
 pub struct ChangeFeed {
     name: &'static str,
     stored: Positions,
-    /// The read positions: those of partitions without changes advance too, and are stored from time to time.
+    /// Number up to which each partition has been read. Positions of partitions without changes advance too, and are stored
+    /// from time to time.
     read: BTreeMap<Partition, i64>,
-    /// The time at which partitions without changes were last advanced; `None` = not by this process.
+    /// Time at which partitions without changes were last advanced; `None` = not yet by this process.
     moved_at: Option<Instant>,
 }
 
@@ -105,8 +107,8 @@ impl ChangeFeed {
         Self { name, stored: Positions::new(), read: BTreeMap::new(), moved_at: None }
     }
 
-    /// Reads these partitions from now on; returns those that were never read by this name, which have to be started with
-    /// [`Self::begin`].
+    /// Reads these partitions from now on. Returns those that no reader of this name has read before; they have to be
+    /// started with [`Self::begin`].
     pub async fn take(&mut self, main: &Pool, partitions: PartitionSet) -> Result<PartitionSet, MainError> {
         self.stored.retain(|partition, _| partitions.contains(*partition));
         let missing: PartitionSet =
@@ -122,7 +124,8 @@ impl ChangeFeed {
         Ok(partitions.iter().filter(|partition| !self.stored.contains_key(partition)).collect())
     }
 
-    /// Starts to read partitions after this change, in a transaction that has processed the state before it.
+    /// Stores `position` as the start of these partitions: changes after it will be read. The transaction must have taken
+    /// all earlier changes into account.
     pub async fn begin(
         &self,
         transaction: &Transaction,
@@ -147,8 +150,8 @@ impl ChangeFeed {
         }
     }
 
-    /// Advances past these changes, in the transaction of their consequences; returns false when another process has read them:
-    /// then the transaction must not be committed, and positions are read again.
+    /// Advances past these changes, in the transaction of their consequences. Returns false when another process has read
+    /// the changes: then the transaction must not be committed, and the positions are read again.
     pub async fn advance(
         &mut self,
         transaction: &Transaction,
@@ -165,14 +168,14 @@ impl ChangeFeed {
         Ok(true)
     }
 
-    /// Notes that the transaction that advanced past these changes is committed.
+    /// Notes that the transaction that advanced past these changes was committed.
     pub fn note_advanced(&mut self, changes: &FeedBatch) {
         self.stored.extend(last_numbers(changes));
         self.read.values_mut().for_each(|position| *position = (*position).max(changes.last));
     }
 
-    /// Returns a number to which partitions without changes may be advanced, if that is due: once everything that [`Self::next`]
-    /// returns from now on is processed, no change below it is unread or uncommitted.
+    /// Returns the number to which partitions without changes may be advanced; `None` if that is not due. No change below it
+    /// is unread or uncommitted once everything that [`Self::next`] returns from now on is processed.
     pub async fn horizon(&self, history: &History) -> Result<Option<i64>, HistoryError> {
         let is_recent = self.moved_at.is_some_and(|moved_at| moved_at.elapsed() < MOVED_EVERY);
         let newest = self.read.values().max().copied().unwrap_or_default();
@@ -187,7 +190,7 @@ impl ChangeFeed {
         Ok(Some(horizon))
     }
 
-    /// Advances the read positions to this horizon. Positions that another process has changed meanwhile are kept.
+    /// Advances the positions to this horizon. Positions that another process has changed meanwhile are kept.
     pub async fn advance_to_horizon(&mut self, main: &Database, horizon: i64) -> Result<(), MainError> {
         let mut behind = self.stored.clone();
         behind.retain(|_, position| *position < horizon);
@@ -195,7 +198,7 @@ impl ChangeFeed {
             let transaction = main.begin().await?;
             feed_positions::move_along(&transaction, self.name, &behind, horizon).await?;
             transaction.commit().await?;
-            // They are read again: not all of them may have advanced.
+            // Stored positions are read again, since some may not have advanced.
             self.stored.clear();
         }
         self.read.values_mut().for_each(|position| *position = (*position).max(horizon));
@@ -203,7 +206,7 @@ impl ChangeFeed {
         Ok(())
     }
 
-    /// Drops the read positions after a failed commit: reading continues from the stored ones.
+    /// Drops the read positions after a failed commit; reading continues from the stored positions.
     pub fn forget(&mut self) {
         self.stored.clear();
         self.read.clear();

@@ -1,5 +1,5 @@
-//! Representations (RFC 9110, section 3.2) that are sent to many clients: made once, with a strong entity tag, compressed
-//! once for each content coding that a client asks for.
+//! Representations (RFC 9110, section 3.2) that are sent to many clients. Each is created once, with a strong entity tag,
+//! and compressed once for each content coding that a client requests.
 
 mod coding;
 
@@ -13,23 +13,23 @@ use sha2::{Digest as _, Sha256};
 
 use crate::representation::coding::{CODINGS, ResponseCoding, preferred};
 
-/// Bytes of the hash in an entity tag: 16 hexadecimal digits.
+/// Bytes of the hash in an entity tag, which has 16 hexadecimal digits.
 const TAG_BYTES: usize = 8;
-/// Below this length in bytes compressing saves nothing.
+/// Length in bytes below which compression saves nothing.
 const SHORTEST: usize = 512;
 
 /// Content with its entity tag and its compressed forms.
 #[derive(Debug)]
 pub struct Representation {
     plain: Bytes,
-    /// Hash of the content and of what it depends on, in hexadecimal digits.
+    /// Hash of the content, in hexadecimal digits.
     revision: String,
-    /// One for each of [`CODINGS`], made on first use; `None` if compression failed.
+    /// The content in each of [`CODINGS`], compressed on first use; `None` if compression failed.
     coded: [OnceLock<Option<Bytes>>; CODINGS.len()],
 }
 
 impl Representation {
-    /// Content that is not compressed yet.
+    /// Creates a representation of this content, which is not compressed yet.
     #[must_use]
     pub fn new(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
@@ -43,14 +43,14 @@ impl Representation {
         &self.plain
     }
 
-    /// Returns 16 hexadecimal digits that change with the content.
+    /// Returns the 16 hexadecimal digits that change with the content.
     #[must_use]
     pub fn revision(&self) -> &str {
         &self.revision
     }
 
-    /// The response to a request with these headers: 304 without a body if the client has the content already.
-    /// `response` has the status and the headers that 200 and 304 share.
+    /// Returns the response to a request with these headers: 304 without a body if the client has the content already.
+    /// `response` must have the status, and the headers that 200 and 304 share.
     pub fn answer(&self, mut response: HttpResponseBuilder, request: &HeaderMap) -> HttpResponse {
         let selected = preferred(request).and_then(|coding| Some((coding, self.coded(coding)?)));
         response.insert_header((ETAG, self.tag(selected.as_ref().map(|(coding, _)| *coding))));
@@ -70,7 +70,8 @@ impl Representation {
         self.coded[coding as usize].get_or_init(|| coding.compress(&self.plain)).clone()
     }
 
-    /// Strong: each content coding is a representation of its own (RFC 9110, section 8.8.3.3).
+    /// Returns a strong entity tag. It depends on the coding: each coding is a separate representation (RFC 9110, section
+    /// 8.8.3.3).
     fn tag(&self, coding: Option<ResponseCoding>) -> String {
         coding.map_or_else(
             || format!("\"{}\"", self.revision),
@@ -78,7 +79,7 @@ impl Representation {
         )
     }
 
-    /// Returns true if `If-None-Match` names this content in any coding (RFC 9110, section 13.1.2).
+    /// Returns true if `If-None-Match` contains the tag of this content in any coding (RFC 9110, section 13.1.2).
     fn is_known_to(&self, request: &HeaderMap) -> bool {
         let lines = request.get_all(IF_NONE_MATCH).filter_map(|line| line.to_str().ok());
         let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);
@@ -90,7 +91,7 @@ impl Representation {
     }
 }
 
-/// Adds the negotiation of the coding to what the response depends on.
+/// Adds `Accept-Encoding` to the `Vary` header.
 fn vary_by_coding(headers: &mut HeaderMap) {
     let earlier = headers.get(VARY).and_then(|earlier| earlier.to_str().ok());
     let varies = earlier.map(|earlier| format!("{earlier}, Accept-Encoding"));
@@ -98,7 +99,7 @@ fn vary_by_coding(headers: &mut HeaderMap) {
     headers.insert(VARY, varies.unwrap_or_else(|| HeaderValue::from_static("Accept-Encoding")));
 }
 
-/// 16 hexadecimal digits that name this content.
+/// Returns 16 hexadecimal digits of the SHA-256 hash, which identify this content.
 #[must_use]
 pub fn hash(content: &[u8]) -> String {
     let digest = Sha256::digest(content);

@@ -1,5 +1,5 @@
-//! The report of an SLA target's period: its data are read and combined here, for every form of output and for notifications. The
-//! arithmetic is that of `stats::sla`.
+//! Reads and combines the data for the report about a period of an SLA target, for every output format and for
+//! notifications. The arithmetic is in `stats::sla`.
 
 use std::collections::HashMap;
 
@@ -20,49 +20,49 @@ use crate::store::incidents::downtime::{self, IncidentDowntime};
 use crate::store::services::outlines;
 use crate::store::{PageWindow, StoreError, windows};
 
-/// Maximum number of services of one report.
+/// Maximum number of services in one report.
 pub const SERVICES_MAX: u64 = 1_000;
 
-/// The report of a period.
+/// The report about an SLA target over a period.
 #[derive(Debug)]
 pub struct SlaReport {
-    /// The target that is reported on.
+    /// The target that the report is about.
     pub target: SlaTarget,
-    /// The period and its progress.
+    /// The period, and how much of it has passed.
     pub judged: SlaCalculation,
-    /// The time of the report.
+    /// The time at which the report was made.
     pub made_at: Timestamp,
-    /// Reports of its services, oldest service first.
+    /// Reports about the services of the target, oldest service first.
     pub services: Vec<ServiceReport>,
-    /// The sums of all services.
+    /// The sums over all services.
     pub sums: SlaSums,
     /// The readings of the burn-rate rules; `None` for a period that is over.
     pub burn: Option<[BurnRateReading; 3]>,
 }
 
-/// The report of a period for one service.
+/// The report about one service over the period.
 #[derive(Debug)]
 pub struct ServiceReport {
-    /// The service that is reported on.
+    /// The service that the report is about.
     pub service: ServiceOutline,
-    /// Sums of the service's promised time.
+    /// Sums of the service's agreed time.
     pub sums: SlaSums,
-    /// Its agreed time in runs of equal state, oldest first.
+    /// The agreed time of the service, divided into intervals of equal state, oldest first.
     pub runs: Vec<SlaInterval>,
-    /// The incidents that count as its downtime.
+    /// The incidents that count as downtime of the service.
     pub incidents: Vec<IncidentDowntime>,
 }
 
-/// The reason why there is no report.
+/// The reason why a report cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SlaReportError {
     /// A database has failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The owner of one of the services does not answer.
+    /// The owner of a service does not answer.
     #[error(transparent)]
     Unanswered(#[from] OwnersUnavailable),
-    /// More than [`SERVICES_MAX`] services carry the tag.
+    /// More than [`SERVICES_MAX`] services carry the tag of the target.
     #[error("more than {SERVICES_MAX} services carry the tag")]
     TooManyServices,
 }
@@ -70,11 +70,11 @@ pub enum SlaReportError {
 /// The request for a report.
 #[derive(Clone, Debug)]
 pub struct SlaReportRequest {
-    /// The period of the target.
+    /// The period to report about.
     pub judged: SlaCalculation,
-    /// The time before which nothing is read; it counts as no data.
+    /// The time before which nothing is read; earlier time counts as no data.
     pub since: Timestamp,
-    /// Present time; later time is not judged.
+    /// The present time; time after it is not judged.
     pub now: Timestamp,
 }
 
@@ -125,7 +125,7 @@ pub async fn gather(
     Ok(SlaReport { target, judged, made_at: now, services: reports, sums: all, burn })
 }
 
-/// Returns the services of a target that are visible.
+/// Returns the services of a target that are visible to the caller.
 async fn subjects(
     router: &ServiceRouter,
     visibility: Visibility,

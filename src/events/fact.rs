@@ -1,4 +1,4 @@
-//! The facts behind events, and the position of each in the order of its kind.
+//! The facts behind events, and the position of each fact in the order of its kind.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::model::service::ServiceKey;
 use crate::store::events::StoredEvent;
 use crate::store::history::feed::NumberedChange;
 
-/// A position up to which events are published.
+/// A position in all sources of events: everything up to here is published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventCursor {
     /// Number of the last published status change.
     pub change: i64,
     /// Number of the last published change of an incident or a maintenance.
     pub event: i64,
-    /// The time of this position, in Unix milliseconds: results stored by then are published.
+    /// Unix time in milliseconds: results stored by then are published.
     pub at_ms: i64,
 }
 
@@ -26,7 +26,7 @@ pub struct EventFact {
     pub organisation: i64,
     /// Cursor after this fact.
     pub cursor: EventCursor,
-    /// What happened, and to what.
+    /// The content: a status change, a result, or a change of an incident or a maintenance.
     pub what: FactContent,
 }
 
@@ -37,11 +37,11 @@ pub enum FactContent {
     Change(NumberedChange),
     /// A change of an incident or a maintenance.
     Event(StoredEvent),
-    /// A check has ended.
+    /// The result of a finished check.
     Result(Arc<CheckRecord>),
 }
 
-/// The identity of a fact: a listener receives each one once.
+/// The identity of a fact, by which a listener receives each fact only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FactIdentity {
     /// A status change, by its number.
@@ -54,7 +54,7 @@ pub enum FactIdentity {
 }
 
 impl FactContent {
-    /// Returns its identity: a listener receives each one once.
+    /// Returns the identity of the fact, by which a listener receives each fact once.
     #[must_use]
     pub fn origin(&self) -> FactIdentity {
         match self {
@@ -66,7 +66,7 @@ impl FactContent {
         }
     }
 
-    /// The services concerned, including those concerned before the change.
+    /// Returns the services that the fact concerns, including those that it concerned before the change.
     pub fn services(&self) -> impl Iterator<Item = ServiceKey> {
         let (services, former): (&[ServiceKey], &[ServiceKey]) = match self {
             Self::Change(change) => (std::slice::from_ref(&change.change.service), &[]),

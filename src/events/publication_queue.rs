@@ -1,7 +1,7 @@
 //! The queue of facts to publish, by organisation. The tail adds to it and reads on; organisations are served in parallel.
 //!
-//! A slow organisation delays only itself: its later facts are published together, and when too many wait its streams end. The
-//! streams of a slow subscription end, too. The queue also keeps the cursors of published events.
+//! A slow organisation delays only itself: its later facts are published together, and when too many wait, its streams end.
+//! The streams of a slow subscription end, too. The queue also keeps the cursors of published events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::events::subscription::EventSubscription;
 
 /// Time limit for publishing to a subscription.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Maximum number of audiences of an organisation that are served at the same time.
+/// Maximum number of subscriptions of an organisation that are served at the same time.
 const AT_A_TIME: usize = 2;
 /// Maximum number of waiting facts of an organisation.
 const WAITING: usize = 20_000;
@@ -29,7 +29,7 @@ pub(super) struct PublicationQueue {
 
 #[derive(Default)]
 struct PublicationState {
-    /// Cursor of every organisation with an empty queue.
+    /// Cursor of all organisations without waiting facts.
     published: EventCursor,
     behind: HashMap<i64, OrganisationQueue>,
 }
@@ -43,7 +43,7 @@ struct OrganisationQueue {
     is_publishing: bool,
 }
 
-/// The facts that are published to an organisation at a time.
+/// The facts that are published to an organisation together.
 struct OrganisationBatch {
     organisation: i64,
     facts: Vec<EventFact>,
@@ -51,7 +51,7 @@ struct OrganisationBatch {
 }
 
 impl PublicationQueue {
-    /// Clears the queue: everything up to this cursor is published.
+    /// Clears the queue, and takes everything up to this cursor as published.
     pub(super) fn begin(&self, published: EventCursor) {
         *self.state() = PublicationState { published, behind: HashMap::new() };
     }
@@ -61,7 +61,8 @@ impl PublicationQueue {
         state.behind.get(&organisation).map_or(state.published, |behind| behind.published)
     }
 
-    /// Adds facts, and the cursor after them. Returns the organisations with too many waiting facts: theirs are dropped.
+    /// Adds facts, and the cursor after them. Returns the organisations with too many waiting facts, whose facts are
+    /// dropped.
     pub(super) fn add(&self, facts: HashMap<i64, Vec<EventFact>>, then: EventCursor) -> Vec<i64> {
         let mut too_slow = Vec::new();
         let mut state = self.state();
@@ -84,7 +85,7 @@ impl PublicationQueue {
         too_slow
     }
 
-    /// Publishes, until the future is dropped.
+    /// Publishes queued facts, until the future is dropped.
     pub(super) async fn run(&self, audiences: impl Fn(i64) -> Vec<Arc<EventSubscription>>) {
         let mut rounds = FuturesUnordered::new();
         loop {
@@ -130,7 +131,7 @@ impl PublicationQueue {
     }
 }
 
-/// Publishes to each subscription the facts that it may see and wants. The streams of a slow one end.
+/// Publishes to each subscription the facts that it may see and wants. The streams of a slow subscription end.
 async fn publish_to_subscriptions(audiences: &[Arc<EventSubscription>], facts: &[EventFact]) {
     iter(audiences)
         .for_each_concurrent(AT_A_TIME, |audience| async move {
@@ -154,7 +155,7 @@ mod tests {
     use crate::model::event::{EventAction, EventSubjectKind};
     use crate::store::events::StoredEvent;
 
-    /// Renders everything after this time.
+    /// A renderer that takes this time.
     struct After(Duration);
 
     impl FactRenderer for After {

@@ -9,31 +9,31 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The time after which every smaller number counts as visible or rolled back. A row gets its number in one of the last
-/// statements of its transaction; one statement may take 30 s, of which 5 s for each lock, before PostgreSQL ends it, and the
-/// commit comes after that.
+/// statements of its transaction. PostgreSQL ends a statement after 30 s (after 5 s of waiting for a lock); the commit
+/// follows.
 const OVERLAP: Duration = Duration::from_secs(60);
-/// Number of rows before the newest that are searched for late ones.
+/// Number of rows before the newest one that are searched for rows that became visible late.
 pub(super) const BEHIND: i64 = 500;
 
 #[derive(Debug)]
 pub(super) struct ReadProgress {
     settled: i64,
-    /// Numbers above the settled one that have been read.
+    /// Numbers above `settled` that have been read.
     seen: BTreeSet<i64>,
-    /// The largest number read at each of several times.
+    /// The largest number read so far, at each of several times.
     marks: VecDeque<(Instant, i64)>,
     /// True if numbers may become visible out of order.
     is_shared: bool,
 }
 
 impl ReadProgress {
-    /// Starts after this number.
+    /// Starts after this number, in a table whose numbers become visible in order.
     pub(super) const fn behind(number: i64) -> Self {
         Self { settled: number, seen: BTreeSet::new(), marks: VecDeque::new(), is_shared: false }
     }
 
-    /// Starts after the newest of these numbers, which are all visible ones after `start`; numbers missing among them are read
-    /// if they become visible later.
+    /// Starts after the `visible` numbers, which must be all that are visible after `start`. Numbers missing among them are
+    /// read when they become visible.
     pub(super) fn among(start: i64, visible: impl IntoIterator<Item = i64>) -> Self {
         let mut seen: BTreeSet<i64> = visible.into_iter().collect();
         let mut settled = start;
@@ -48,12 +48,12 @@ impl ReadProgress {
         self.settled
     }
 
-    /// Returns true if this row has not been read yet.
+    /// Returns true if the row with this number has not been read yet.
     pub(super) fn is_new(&self, number: i64) -> bool {
         number > self.settled && !self.seen.contains(&number)
     }
 
-    /// Notes a row; returns false if it was read before.
+    /// Notes that a row was read; returns false if it had been read before.
     pub(super) fn note(&mut self, number: i64) -> bool {
         let is_new = self.is_new(number);
         if !self.is_shared {

@@ -1,6 +1,6 @@
 //! The results that other nodes store, polled four times a second while there are listeners.
 //!
-//! After a missing answer the node is polled again from the same position. If results are missing nevertheless (the node has
+//! A node that does not answer is polled again from the same position. If results are missing nevertheless (the node has
 //! restarted or is gone), listeners to results are disconnected, and read them from the history when they reconnect.
 
 use std::collections::BTreeMap;
@@ -35,33 +35,34 @@ struct RemoteResultsState {
     has_begun: bool,
 }
 
-/// The position of a node.
+/// Progress in reading the results of a node.
 #[derive(Clone, Copy, Debug)]
 struct NodeProgress {
     position: Option<ResultPosition>,
-    /// All results that it had stored by this time are received, in Unix milliseconds.
+    /// Unix time in milliseconds: all results that the node had stored by then have been received.
     received_at_ms: i64,
 }
 
 /// The results received since the last call.
 #[derive(Debug)]
 pub(super) struct ReceivedResults {
-    /// Results, each once.
+    /// The results, without duplicates.
     pub(super) results: Vec<CheckRecord>,
-    /// True if some are missing.
+    /// True if results of a node are missing.
     pub(super) is_missing_some: bool,
-    /// The time up to which the stored results of every node are received; `None` = there is no other node.
+    /// Unix time in milliseconds up to which the stored results of every node have been received; `None` = there is no other
+    /// node.
     pub(super) received_at_ms: Option<i64>,
 }
 
 impl RemoteResults {
-    /// Reads the present positions of all other nodes: later results are published.
+    /// Asks all other nodes for their present positions; results after these positions are published.
     pub(super) async fn query_positions(&self, router: &ServiceRouter, guard: &ClockGuard) {
         self.ask(router, guard, false).await;
         self.state().has_begun = true;
     }
 
-    /// Polls repeatedly, until the future is dropped.
+    /// Polls the other nodes, until the future is dropped.
     pub(super) async fn poll_nodes(
         &self,
         router: &ServiceRouter,
@@ -110,7 +111,7 @@ impl RemoteResults {
 }
 
 impl RemoteResultsState {
-    /// Sets the other nodes. The last results of a node that is gone may be missing.
+    /// Sets which other nodes exist. If a node has gone, its last results may be missing, which is noted.
     fn set_nodes(&mut self, nodes: &[NodeName], now_ms: i64) {
         let before = self.nodes.len();
         self.nodes.retain(|node, _| nodes.contains(node));
@@ -149,7 +150,7 @@ mod tests {
         ResultsReply { position, results: Vec::new(), is_whole, has_more: false }
     }
 
-    /// A known node that answers, restarts its count, and disappears; another one appears.
+    /// A known node answers, restarts its numbering, and disappears; another node appears.
     #[test]
     fn a_subscriber_restarts_only_when_results_are_missing() {
         let remote = RemoteResults::default();

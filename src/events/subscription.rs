@@ -10,20 +10,20 @@ use tokio::sync::broadcast;
 
 use crate::events::fact::{EventFact, FactIdentity};
 
-/// An event cannot be rendered, because a database does not answer.
+/// The error when an event cannot be rendered, because a database does not answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RenderError(pub String);
 
-/// The rendered events of a subscription.
+/// Future of the rendered events of a subscription.
 pub type Words<'a> = Pin<Box<dyn Future<Output = Result<Vec<RenderedEvent>, RenderError>> + 'a>>;
 
-/// Renders facts for a subscription: omits those that it may not see or does not want.
+/// Renders facts for a subscription: omits those that its listeners may not see or do not want.
 pub trait FactRenderer: Send + Sync {
-    /// Renders these facts, all of the subscription's organisation, in their order.
+    /// Renders these facts in their order. All belong to the subscription's organisation.
     fn render<'a>(&'a self, facts: &'a [EventFact]) -> Words<'a>;
 
-    /// Returns true if results are wanted.
+    /// Returns true if the subscription includes results.
     fn wants_results(&self) -> bool;
 }
 
@@ -32,7 +32,7 @@ pub trait FactRenderer: Send + Sync {
 pub struct RenderedEvent {
     /// The identity of the fact.
     pub origin: FactIdentity,
-    /// Its text, in the lines of the stream.
+    /// Text of the event, in the format of the stream.
     pub text: String,
 }
 
@@ -66,7 +66,7 @@ impl EventBatch {
         self.bytes.clone()
     }
 
-    /// Returns the wanted events, and their number.
+    /// Returns the bytes and the number of the events for which `is_wanted` is true.
     pub fn select_events(&self, is_wanted: impl Fn(&FactIdentity) -> bool) -> (Bytes, usize) {
         let wanted = self.parts.iter().filter(|(origin, _)| is_wanted(origin));
         let (mut text, mut count) = (Vec::new(), 0);
@@ -80,7 +80,7 @@ impl EventBatch {
 
 /// Listeners that receive the same events.
 pub struct EventSubscription {
-    /// Database key of its organisation.
+    /// Database key of the listeners' organisation.
     pub(super) organisation: i64,
     renderer: Box<dyn FactRenderer>,
     rounds: broadcast::Sender<Option<Arc<EventBatch>>>,
@@ -95,7 +95,7 @@ impl EventSubscription {
         self.rounds.subscribe()
     }
 
-    /// Renders facts for a single listener.
+    /// Renders facts without publishing them.
     pub async fn render_once(&self, facts: &[EventFact]) -> Result<Vec<RenderedEvent>, RenderError> {
         self.renderer.render(facts).await
     }
@@ -103,7 +103,7 @@ impl EventSubscription {
     /// Publishes these facts, without waiting for slow listeners.
     pub(super) async fn publish_events(&self, facts: &[EventFact]) {
         match self.render_once(facts).await {
-            // The last listener may be gone.
+            // Sending fails if the last listener is gone.
             Ok(rendered) if !rendered.is_empty() => {
                 drop(self.rounds.send(Some(Arc::new(EventBatch::of(rendered)))));
             }

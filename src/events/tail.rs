@@ -1,7 +1,7 @@
-//! The tail: reads new facts ten times a second, while there are listeners.
+//! The tail: reads new facts ten times a second while there are listeners.
 //!
-//! Status changes and changes of incidents and maintenances come from the databases, whichever process wrote them; results
-//! from the recorder of this process, once they are durable, and from the other nodes (`remote_results`).
+//! Status changes, and changes of incidents and maintenances, are read from the databases, whichever process wrote them.
+//! Results come from the recorder of this process, once they are durable, and from the other nodes (`remote_results`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,14 +31,14 @@ use crate::store::{Databases, MainError, StoreError, services, tokens};
 const EVERY: Duration = Duration::from_millis(100);
 /// The wait before a failed start is tried again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Number of polls between two checks of the listeners' tokens.
+/// Number of polls between two checks whether the listeners' tokens are still valid.
 const TOKENS_EVERY: u32 = 20;
 /// Maximum number of rows read in one statement.
 const AT_ONCE: u64 = 500;
 /// Maximum number of results that wait while their organisations cannot be read.
 const RESULTS_WAITING: usize = 50_000;
-/// Time limit for results of another node, in milliseconds. After it, event ids advance without that node: they would become
-/// too old.
+/// Time limit for results of another node, in milliseconds. After it, event ids advance without that node; otherwise they
+/// would become too old to reconnect with.
 const REMOTE_WITHIN_MS: i64 = 20 * 60 * 1_000;
 /// Maximum number of services whose organisation is cached.
 const OWNERS: usize = 100_000;
@@ -46,19 +46,19 @@ const OWNERS: usize = 100_000;
 /// The databases and signals from which facts come.
 #[derive(Clone, Debug)]
 pub struct EventSources {
-    /// The router, with the other nodes.
+    /// Router that knows the other nodes.
     pub router: ServiceRouter,
     /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
     /// Signals that results are durable.
     pub change_signal: Arc<ChangeSignal>,
-    /// Wall time for the expiry of tokens.
+    /// Clock for the expiry of tokens.
     pub guard: Arc<ClockGuard>,
 }
 
-/// Reads while there are listeners, until the future is dropped.
+/// Reads facts while there are listeners, until the future is dropped.
 pub async fn run(hub: Arc<EventHub>, sources: EventSources) {
-    // Listeners of an earlier tail, which has died, have to reconnect.
+    // Listeners of an earlier tail that died have to reconnect.
     hub.is_read.send_replace(false);
     hub.cut_off_all();
     let mut is_failing = false;
@@ -87,7 +87,8 @@ struct EventTail<'a> {
     remote_results: Arc<RemoteResults>,
     /// Received results that are not published yet.
     results: Vec<CheckRecord>,
-    /// The time up to which the stored results of every other node are received, if there are other nodes.
+    /// Unix time in milliseconds up to which the stored results of every other node have been received; `None` without other
+    /// nodes.
     received_at_ms: Option<i64>,
     at_ms: i64,
     owners: HashMap<ServiceKey, i64>,

@@ -1,4 +1,4 @@
-//! The description of this API: the chapters of its resources in reading order, assembled from the route table.
+//! The OpenAPI description of this API, built from the route table and from the chapters of its resources.
 
 use utoipa::openapi::OpenApi;
 
@@ -12,13 +12,13 @@ use crate::http::v1::{
     notifications, oncall, reference, services, simulations, sla_targets, statuspages, tags,
 };
 
-/// The OpenAPI document of a server with these routes and settings.
+/// Builds the OpenAPI document of a server with these routes and settings.
 #[must_use]
 pub fn document<S>(routes: &RouteTable<S>, config: &Config) -> OpenApi {
     crate::http::openapi::document(chapters(config), routes, config)
 }
 
-/// The chapters of all resources, in reading order.
+/// Returns the chapters of all resources, in reading order.
 fn chapters(config: &Config) -> Vec<ApiChapter> {
     vec![
         services::openapi::chapter(),

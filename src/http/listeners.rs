@@ -1,4 +1,4 @@
-//! The sockets that the server accepts connections on: one for each family that an address means.
+//! The sockets on which the server accepts connections: one for each address family.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
@@ -8,10 +8,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::config::listen_address::ListenAddress;
 
-/// Connections that wait to be accepted.
+/// Maximum number of connections that wait to be accepted.
 const BACKLOG: i32 = 1_024;
 
-/// An address that cannot be listened on, with advice where the reason is known.
+/// The server cannot listen on an address; includes advice where the reason is known.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {wanted}{}", advice(problem.kind()))]
 pub struct ListenError {
@@ -31,7 +31,7 @@ const fn advice(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Listens on an address. The second family is left out on a machine without it.
+/// Listens on an address, with both address families if it stands for both and the machine has both.
 ///
 /// # Errors
 /// When an address is in use, or does not belong to this machine.
@@ -41,7 +41,7 @@ pub fn listen_on(wanted: ListenAddress) -> Result<Vec<TcpListener>, ListenError>
 
 fn open_sockets(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
     let first = TcpListener::bind(wanted.address())?;
-    // The system may have chosen the port.
+    // The system may have chosen the port, which both families have to share.
     let wanted = wanted.with_port(first.local_addr()?.port());
     let mut listeners = vec![first];
     match wanted.second_address().map(listen_on_ipv6_alone) {
@@ -55,7 +55,7 @@ fn open_sockets(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// Beside a socket of IPv4, one for all of IPv6 must not take IPv4 as well.
+/// Opens a socket for IPv6 only, since the other socket listens on the same port of IPv4.
 fn listen_on_ipv6_alone(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV6, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_only_v6(true)?;
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// Both families answer on one port, if the machine has both.
+    /// On a machine with both address families, both are served on one port.
     #[rstest]
     fn both_families_are_listened_on(#[values("localhost:0", "*:0")] text: &str) {
         let listeners = listen_on(text.parse().unwrap()).unwrap();
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(refused.to_string(), format!("cannot listen on {taken}; is another Watchkeeper running?"));
     }
 
-    /// 203.0.113.0/24 is for documentation (RFC 5737).
+    /// 203.0.113.0/24 is reserved for documentation (RFC 5737), so no machine has this address.
     #[test]
     fn an_address_of_another_machine_is_refused_as_that() {
         let refused = listen_on("203.0.113.5:8080".parse().unwrap()).unwrap_err().to_string();

@@ -1,12 +1,12 @@
-//! The REST API: the only layer that knows actix-web and the JSON shapes of the contract. Its own layers:
+//! The REST API: the only layer that knows actix-web and the JSON objects of the contract. Its own layers:
 //!
-//! - [`kit`] knows no resource: bodies, fields, rules, pages, errors, replies;
+//! - [`kit`] does not know any resource: bodies, fields, rules, pages, errors, replies;
 //! - [`gate`] admits requests: authentication, rate limit, permissions, idempotency; it is generic over the application
 //!   state;
 //! - [`openapi`] builds the API's description from the chapters of the resources;
 //! - [`v1`] holds the resources, one module each, and the route table;
 //! - `public_paths` serves the paths that need no token;
-//! - [`description`] combines the chapters of all of them, and [`server`] listens.
+//! - [`description`] combines the chapters of all resources, and [`server`] listens.
 //!
 //! Handlers parse, call `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 

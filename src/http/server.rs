@@ -34,8 +34,8 @@ use crate::http::v1::routes::routes;
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::InvalidHost;
 
-/// Answers requests whose host, the second argument, belongs to a status page; returns `None` for all others. The request
-/// is read synchronously.
+/// Answers requests to a host (the second argument) that belongs to a status page; returns `None` for any other host. The
+/// request is read before the returned future is polled.
 pub type Visitors =
     Arc<dyn Fn(&HttpRequest, &str) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
@@ -51,8 +51,8 @@ impl WebServer {
     }
 }
 
-/// Starts to answer on `listeners`, and on the separate address of the metrics if there is one. `visitors` come first:
-/// on the host of a status page there is no API.
+/// Starts to answer on `listeners`, and on the separate address of the metrics if there is one. `visitors` gets every
+/// request first: the API is not served on the host of a status page.
 ///
 /// # Errors
 ///
@@ -99,7 +99,8 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
     Ok(WebServer { handles })
 }
 
-/// Routes visitors of a status page to it, and all other requests to the API. A request without a valid host is for neither.
+/// Passes requests to the host of a status page to that page, and all others to the API. Refuses requests without a valid
+/// host.
 async fn route_by_host(
     visitors: Visitors,
     request: ServiceRequest,
@@ -116,7 +117,7 @@ async fn route_by_host(
     }
 }
 
-/// `GET`, and `HEAD`, which load balancers use.
+/// A route for `GET`, and for `HEAD`, which load balancers use.
 fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
@@ -129,7 +130,7 @@ fn only_read(path: &str, route: Route) -> Resource {
     only("GET, HEAD", path, route)
 }
 
-/// A path outside `/v1`, with or without a trailing slash; other methods than those of its route are refused (contract
+/// A path outside of `/v1`, with or without a trailing slash. Methods other than those of its route are refused (contract
 /// 1.1).
 fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
     let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
@@ -152,7 +153,8 @@ fn serve_metrics(
     listen(app, listen_on(address)?, limits)
 }
 
-/// Answers on the listeners of one address. Every address has the same limits on slow clients, and the same end.
+/// Answers on the listeners of one address. Every address has the same limits on slow clients, and is stopped in the same
+/// way.
 fn listen<T, B>(
     app: impl Fn() -> App<T> + Send + Clone + 'static,
     listeners: Vec<TcpListener>,
@@ -183,7 +185,7 @@ where
     Ok(handle)
 }
 
-/// All requests other than operational ones go through the gate.
+/// Passes a request to the gate. Only operational requests do not take this way.
 async fn answer(front: web::Data<ServerState>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let started = Instant::now();
     let response = front.gate.answer(&request, payload.into_inner()).await;
@@ -195,7 +197,7 @@ fn rules(config: &Config, state: &AppState, description: &Arc<LazyDescription>) 
     let HttpLimits { body_bytes, body_timeout_seconds, .. } = config.limits.http;
     let proxies = config.trusted_proxies.clone();
     let description = Arc::clone(description);
-    // Strict requests are rare, so the known input is read on first use.
+    // Strict requests are rare, so the known input is extracted on first use.
     let known = LazyLock::new(move || {
         let document =
             description.get().ok().and_then(|known| serde_json::from_slice(known.json.plain()).ok());

@@ -1,4 +1,4 @@
-//! Responses with pages, and the security headers that restrict browsers to displaying them.
+//! HTTP responses with status pages, and the security headers that limit what browsers do with them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,14 +19,14 @@ use crate::representation::Representation;
 /// Content security policy: no scripts, frames or forms; styles and images from the page's own host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
-/// Policy of a page with its owner's style sheet, which may load images and fonts from other hosts (contract 4.13.4).
+/// Policy of a page with a style sheet of its owner, which may load images and fonts from other hosts (contract 4.13.4).
 const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-src 'self' data: https:; \
                                      font-src https: data:; base-uri 'none'; form-action 'none'; \
                                      frame-ancestors 'none'";
 
-/// Inline style of a notice.
+/// Inline style of a page with a message only, such as 404.
 const NOTICE_STYLE: &str = include_str!("templates/style.css");
-/// Policy of a notice: only its inline style is allowed.
+/// Policy of a page with a message only, which allows nothing but its inline style.
 static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(NOTICE_STYLE));
     format!(
@@ -37,13 +37,13 @@ static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
 /// Seconds until a browser reloads an open page.
 const REFRESH_SECONDS: &str = "60";
 
-/// Caching of a page (RFC 9111): everybody may keep it and asks whether it has changed; a shared cache need not ask for 5
-/// seconds, and may show it for a day while this server is away.
+/// Caching of a page (RFC 9111). Every cache may store it, and has to ask whether it has changed; a shared cache need not
+/// ask for 5 seconds, and may serve the page for a day while this server is unavailable.
 const PAGE_CACHING: &str = "public, max-age=0, s-maxage=5, stale-if-error=86400";
-/// Caching of a file whose address changes with its content.
+/// Caching of a file whose URL changes with its content.
 const FILE_CACHING: &str = "public, max-age=31536000, immutable";
 
-/// A page in one language.
+/// Returns a page in one language.
 pub(super) fn page(
     page: &Statuspage,
     content: &Representation,
@@ -66,7 +66,7 @@ pub(super) fn page(
     content.answer(answer, &visit.headers)
 }
 
-/// A document for programs, which pages of any origin may read.
+/// Returns a document for programs, which scripts of any origin may read.
 pub(super) fn json(
     visit: &PageVisit,
     content: Result<Arc<Representation>, serde_json::Error>,
@@ -87,7 +87,7 @@ pub(super) fn json(
     content.answer(answer, &visit.headers)
 }
 
-/// A style sheet. `revision`: the hash in the address that was asked for.
+/// Returns a style sheet. `revision` is the hash in the requested URL.
 pub(super) fn sheet(content: &Representation, revision: &str, visit: &PageVisit) -> HttpResponse {
     let mut answer = guarded(StatusCode::OK, POLICY);
     let caching = if content.revision() == revision { FILE_CACHING } else { "no-cache" };
@@ -95,39 +95,39 @@ pub(super) fn sheet(content: &Representation, revision: &str, visit: &PageVisit)
     content.answer(answer, &visit.headers)
 }
 
-/// Redirects for good.
+/// Redirects permanently.
 pub(super) fn moved(path: &str) -> HttpResponse {
     guarded(StatusCode::PERMANENT_REDIRECT, POLICY).insert_header((header::LOCATION, path)).finish()
 }
 
-/// Returns `robots.txt`. Search engines must be able to read a page to learn that it shall not be indexed.
+/// Returns `robots.txt`. Search engines must be able to read a page to learn that it must not be indexed.
 pub(super) fn robots(is_open: bool) -> HttpResponse {
     let rule = if is_open { "Allow: /" } else { "Disallow: /" };
     let text = format!("User-agent: *\n{rule}\n");
     guarded(StatusCode::OK, POLICY).content_type("text/plain; charset=utf-8").body(text)
 }
 
-/// 404 without a reason; the request is not echoed.
+/// Returns 404. The response neither tells the reason nor repeats the request.
 pub(super) fn not_found() -> HttpResponse {
     notice(StatusCode::NOT_FOUND, "Page not found", "There is no status page at this address.")
 }
 
-/// Response for a page that is not open to everybody.
+/// Returns the response for a page that is not public.
 pub(super) fn restricted() -> HttpResponse {
     notice(StatusCode::FORBIDDEN, "Access restricted", "This status page is not open to everybody.")
 }
 
-/// Response while the data of a page cannot be read.
+/// Returns the response while the data of a page cannot be read.
 pub(super) fn unavailable() -> HttpResponse {
     let text = "This status page cannot be shown at the moment. Please try again in a few seconds.";
     let mut answer = notice(StatusCode::SERVICE_UNAVAILABLE, "Not available", text);
     answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
-    // Reload, so that an open page recovers by itself.
+    // The browser reloads the page, so that an open page recovers by itself.
     answer.headers_mut().insert(header::REFRESH, header::HeaderValue::from_static(REFRESH_SECONDS));
     answer
 }
 
-/// 405: pages are read-only.
+/// Returns 405, because pages are read-only.
 pub(super) fn wrong_method() -> HttpResponse {
     let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, "Not possible", "Status pages can only be read.");
     answer.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
@@ -135,7 +135,7 @@ pub(super) fn wrong_method() -> HttpResponse {
 }
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
-    // A template of two fixed texts cannot fail; otherwise the text alone is enough.
+    // A template of two fixed texts cannot fail; if it did, the text alone would be enough.
     let html = MessagePage { style: NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
     guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))

@@ -1,30 +1,30 @@
-//! The colour scheme of a page, and its choice by a visitor.
+//! The colour scheme of a page, which a visitor may change.
 //!
-//! Without script a link chooses it for the page that it opens (`?appearance=dark`); nothing is stored, so that an answer
-//! depends on its address alone and can be kept by shared caches.
+//! Without a script, a link chooses the scheme for the page that it opens (`?appearance=dark`). The choice is not stored, so
+//! that a response depends only on its URL and can be stored by shared caches.
 
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::PageColorScheme;
 use crate::pages::page_texts::PageTexts;
 
-/// Parameter of the query.
+/// Name of the query parameter.
 const PARAMETER: &str = "appearance";
 
-/// Appearance of a page.
+/// The appearance of a page for one visitor.
 pub(super) struct PageAppearance {
-    /// Content of the `color-scheme` element.
+    /// Content of the `color-scheme` meta element.
     pub(super) color_scheme: &'static str,
-    /// Attribute of the document; `None` = as the visitor's system.
+    /// Attribute `data-theme` of the document; `None` = as in the visitor's system.
     pub(super) theme: Option<&'static str>,
     /// The media query under which the dark colours apply; `None` = never.
     pub(super) dark_when: Option<&'static str>,
-    /// Links of the switch; empty if visitors may not choose.
+    /// Links that change the appearance; empty if visitors may not choose.
     pub(super) choices: Vec<AppearanceLink>,
 }
 
-/// One link of the switch.
+/// A link that chooses an appearance.
 pub(super) struct AppearanceLink {
-    /// Relative to the page.
+    /// URL of the link, relative to the page.
     pub(super) address: String,
     pub(super) text: String,
     /// True for the current appearance.
@@ -32,7 +32,7 @@ pub(super) struct AppearanceLink {
 }
 
 impl PageAppearance {
-    /// The appearance configured for the page, or the one chosen by the visitor.
+    /// Returns the appearance that the visitor has chosen, or else the one configured for the page.
     pub(super) fn of(page: &Statuspage, chosen: Option<PageColorScheme>, words: &PageTexts) -> Self {
         let current = chosen.unwrap_or(page.appearance);
         let (color_scheme, theme, dark_when) = match current {
@@ -55,7 +55,7 @@ impl PageAppearance {
     }
 }
 
-/// The appearance that a query chooses.
+/// Returns the appearance that a query string chooses.
 pub(super) fn choice(query: &str) -> Option<PageColorScheme> {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.find(|(name, _)| *name == PARAMETER).and_then(|(_, word)| word.parse().ok())

@@ -1,5 +1,5 @@
-//! Colour contrast (WCAG 2.2): text of the pages is readable on its background, in both schemes, also in a colour that
-//! an operator has chosen.
+//! Colour contrast (WCAG 2.2): texts of the pages are readable on their background, in both colour schemes, and also in a
+//! colour that an operator has chosen.
 
 /// The contrast that text of any size needs (WCAG 2.2, success criterion 1.4.3).
 const TEXT_CONTRAST: f64 = 4.5;
@@ -19,7 +19,7 @@ pub(super) enum ColorScheme {
 }
 
 impl ColorScheme {
-    /// Backgrounds of text: the page and its cards, as in the style sheet.
+    /// Returns the backgrounds of text, as in the style sheet: the page and its cards.
     const fn grounds(self) -> [RgbColor; 2] {
         match self {
             Self::Light => [[0xf6, 0xf7, 0xf9], [0xff, 0xff, 0xff]],
@@ -27,8 +27,8 @@ impl ColorScheme {
         }
     }
 
-    /// Returns the colour `#rrggbb`, or the nearest readable one on the way to black (or to white). `None` for other
-    /// formats.
+    /// Returns the colour `#rrggbb` if it is readable, or else the nearest readable one towards black (light scheme) or
+    /// white (dark scheme). `None` for other formats.
     pub(super) fn readable(self, color: &str) -> Option<String> {
         let color = parse(color)?;
         let end = if self == Self::Light { 0 } else { 255 };
@@ -43,7 +43,7 @@ impl ColorScheme {
     }
 }
 
-/// A colour channel mixed with another value, `step` of [`STEPS`].
+/// Mixes a colour channel with another value, by `step` of [`STEPS`].
 fn mixed(from: u8, to: u8, step: u32) -> u8 {
     let mixed = (u32::from(from) * (STEPS - step) + u32::from(to) * step) / STEPS;
     u8::try_from(mixed).unwrap_or(to)
@@ -55,7 +55,7 @@ fn parse(color: &str) -> Option<RgbColor> {
     Some([channel(0)?, channel(2)?, channel(4)?])
 }
 
-/// Relative luminance, 0 to 1 (WCAG 2.2).
+/// Returns the relative luminance of a colour, from 0 to 1 (WCAG 2.2).
 fn luminance(color: RgbColor) -> f64 {
     let [red, green, blue] = color.map(|channel| {
         let value = f64::from(channel) / 255.0;
@@ -76,25 +76,25 @@ mod tests {
     use super::*;
 
     const SHEET: &str = include_str!("templates/style.css");
-    /// The selectors of the palettes, the last one inside a media query.
+    /// Selectors of the palettes; the last one is inside of a media query.
     const PALETTES: [(ColorScheme, &str); 3] = [
         (ColorScheme::Light, "\n:root {"),
         (ColorScheme::Dark, ":root[data-theme=\"dark\"] {"),
         (ColorScheme::Dark, ":root:not([data-theme]) {"),
     ];
-    /// Fills of the states: up, degraded, outage, maintenance, no data.
+    /// Variables with the colours of the states: up, degraded, outage, maintenance, no data.
     const STATES: [&str; 5] = ["up", "fair", "down", "work", "none"];
-    /// The smallest distance between two states (OKLab) that people tell apart at a glance.
+    /// The smallest distance between two states (OKLab) that people can distinguish at a glance.
     const STATE_DISTANCE: f64 = 0.12;
     /// The contrast that graphics need (WCAG 2.2, success criterion 1.4.11).
     const GRAPHIC_CONTRAST: f64 = 3.0;
 
-    /// The variables of a palette.
+    /// Returns the variables of a palette.
     fn palette(selector: &str) -> &'static str {
         SHEET.split_once(selector).unwrap().1.split('}').next().unwrap()
     }
 
-    /// The value of a variable in a palette.
+    /// Returns the value of a variable in a palette.
     fn variable(palette: &str, name: &str) -> RgbColor {
         let value = palette.split_once(&format!("--{name}: #")).unwrap().1;
         parse(&format!("#{}", &value[..6])).unwrap()
@@ -120,7 +120,8 @@ mod tests {
         }
     }
 
-    /// Visions by the matrices of Machado, Oliveira and Fernandes (2009) for the severity 1, applied to linear light.
+    /// Kinds of colour vision, as matrices of Machado, Oliveira and Fernandes (2009) for severity 1, applied to linear
+    /// light.
     const VISIONS: [(&str, [[f64; 3]; 3]); 4] = [
         ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (
@@ -149,12 +150,12 @@ mod tests {
         ),
     ];
 
-    /// A matrix times a vector.
+    /// Multiplies a matrix by a vector.
     fn product(matrix: [[f64; 3]; 3], vector: [f64; 3]) -> [f64; 3] {
         matrix.map(|row| row.iter().zip(vector).map(|(factor, value)| factor * value).sum())
     }
 
-    /// A colour as a person with this vision sees it, in OKLab (Ottosson 2020).
+    /// Returns a colour as a person with this vision sees it, in OKLab (Ottosson 2020).
     fn seen(color: RgbColor, vision: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = color.map(|channel| {
             let value = f64::from(channel) / 255.0;
@@ -197,7 +198,7 @@ mod tests {
         }
     }
 
-    /// No data is known by its hatching, whose lines have the contrast.
+    /// The state "no data" is recognised by its hatching, whose lines need the contrast.
     #[test]
     fn states_stand_out_from_the_ground() {
         for (scheme, selector) in PALETTES {
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// The reference of the API is on the ground of the browser, which is white or nearly black.
+    /// The API reference has the background of the browser, which is white or nearly black.
     #[test]
     fn links_of_the_api_reference_are_readable() {
         let sheet = include_str!("../http/openapi/templates/reference.css");
@@ -222,13 +223,13 @@ mod tests {
         }
     }
 
-    /// The beginning of the rule of a selector, up to its end.
+    /// Returns the rule of a selector without its closing brace.
     fn rule<'a>(sheet: &'a str, selector: &str) -> &'a str {
         let start = sheet.find(&format!("\n{selector} {{")).unwrap();
         sheet[start..].split('}').next().unwrap()
     }
 
-    /// On a phone a name breaks between its words, and the text beside it wraps first.
+    /// On a narrow screen a name breaks between words, and the text next to it wraps first.
     #[test]
     fn long_names_do_not_break_within_words() {
         let sheet = SHEET;
@@ -237,13 +238,13 @@ mod tests {
         assert!(rule(sheet, ".name").contains("min-width: min(10rem, 100%)"));
     }
 
-    /// The ring around a group that has the focus is not covered by its description.
+    /// The focus ring of a group is not covered by the description of the group.
     #[test]
     fn the_description_of_a_group_does_not_overlap_its_ring() {
         assert!(rule(SHEET, "summary + .description").contains("margin-top: 0"));
     }
 
-    /// Columns: the operator's colour, that of links in light, in dark.
+    /// Columns: the operator's colour, the colour of links in the light scheme, and in the dark scheme.
     #[rstest]
     #[case::kept_in_light("#9f1239", "#9f1239", "#c46e86")]
     #[case::too_light("#ffdd00", "#837100", "#ffdd00")]

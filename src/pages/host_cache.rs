@@ -1,8 +1,8 @@
-//! Cache of the host names of all active custom domains, read at most once in some seconds, so that requests with
+//! A cache of the host names of all active custom domains. They are read at most once in some seconds, so that requests with
 //! invented host names cost no queries.
 //!
-//! A change made by this node counts at once, one by another node after 3 s. While the database is unavailable the last
-//! names count.
+//! A change made by this node counts at once, a change by another node after 3 s. While the database is unavailable, the
+//! last names that were read count.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -13,24 +13,24 @@ use tokio::time::{Instant, timeout};
 
 use crate::service_router::host_changes::HostChanges;
 
-/// Time for which the names count, and between two reads of an unavailable database.
+/// Time for which the names count, and time between two reads of an unavailable database.
 const FRESH_FOR: Duration = Duration::from_secs(3);
-/// Timeout of the read for a request to the API: probes of load balancers wait for a second.
+/// Timeout of the read for a request to the API: load balancers wait for a second.
 pub(super) const API_PATIENCE: Duration = Duration::from_millis(500);
-/// Timeout of the read for a visitor; the limits of the database itself end a query earlier.
+/// Timeout of the read for a visitor. The limits of the database end a query earlier.
 pub(super) const VISITOR_PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostOwner {
-    /// A custom domain of a page.
+    /// The host is a custom domain of a page.
     Page,
-    /// No page.
+    /// The host does not belong to a page.
     Nobody,
-    /// Unknown: the names could not be read since the start.
+    /// The owner is unknown, because the names could not be read since the start.
     Unclear,
 }
 
-/// The cache. Cheap to clone.
+/// The cache of host names. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct HostCache {
     changes: HostChanges,
@@ -40,21 +40,21 @@ pub struct HostCache {
 
 #[derive(Debug, Default)]
 struct ActiveNames {
-    /// `None` = never read.
+    /// The host names of all active custom domains; `None` = never read.
     names: Option<HashSet<String>>,
-    /// Time of the last attempt to read them, and the number of changes before it.
+    /// Time of the last attempt to read the names, and the number of changes before it.
     asked: Option<(Instant, u64)>,
 }
 
 impl HostCache {
-    /// An empty cache that is invalidated by these changes.
+    /// Creates an empty cache that these changes invalidate.
     #[must_use]
     pub fn new(changes: HostChanges) -> Self {
         Self { changes, names: Arc::default(), reading: Arc::default() }
     }
 
-    /// Owner of the host. The database is read only when the names are older than [`FRESH_FOR`] and do not contain it.
-    /// `read` returns the host names of all active custom domains, within `patience`.
+    /// Returns the owner of the host. The database is read only when the names are older than [`FRESH_FOR`] and do not
+    /// contain the host. `read` returns the host names of all active custom domains; it has to answer within `patience`.
     pub(super) async fn owner_of<E: Display>(
         &self,
         host: &str,
@@ -64,7 +64,7 @@ impl HostCache {
         if let Some(owner) = self.known(host) {
             return owner;
         }
-        // One caller reads, the others wait for it.
+        // Only one caller reads; the others wait for the result.
         let Ok(_reading) = timeout(patience, self.reading.lock()).await else {
             return self.lock().owner_of(host);
         };
@@ -94,13 +94,13 @@ impl HostCache {
         known.owner_of(host)
     }
 
-    /// The owner, if it is known without the database.
+    /// Returns the owner if it is known without the database.
     fn known(&self, host: &str) -> Option<HostOwner> {
         let known = self.lock();
         let owner = known.owner_of(host);
         let changes = self.changes.count();
         let is_fresh = known.asked.is_some_and(|(at, before)| before == changes && at.elapsed() < FRESH_FOR);
-        // Whether the host still belongs to its page is checked when the page is read.
+        // If a host belonged to a page, this is checked again when the page is read.
         (is_fresh || owner == HostOwner::Page).then_some(owner)
     }
 
@@ -134,7 +134,7 @@ mod tests {
         asked: Cell<u32>,
     }
 
-    /// Behaviour of the database.
+    /// How the database behaves.
     #[derive(Clone, Copy, Debug)]
     enum DatabaseState {
         Answers,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     impl CountingDatabase {
-        /// Owner of the host according to the cache, which may read this database.
+        /// Returns the owner of the host according to the cache, which may read this database.
         async fn owner(&self, cache: &HostCache, host: &str, state: DatabaseState) -> HostOwner {
             cache.owner_of(host, API_PATIENCE, async || self.read(state).await).await
         }
@@ -197,7 +197,7 @@ mod tests {
         tokio::time::advance(FRESH_FOR).await;
         database.owner(&cache, "host.example", Answers).await;
         tokio::time::advance(FRESH_FOR).await;
-        // The last names still count.
+        // The last names that were read still count.
         assert_eq!(database.owner(&cache, "status.shop.example", away).await, HostOwner::Page);
         assert_eq!(database.owner(&cache, "host.example", away).await, HostOwner::Nobody);
         assert!(begin.elapsed() <= FRESH_FOR * 2 + API_PATIENCE * 2, "{:?}", begin.elapsed());

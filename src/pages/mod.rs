@@ -1,10 +1,9 @@
 //! Public status pages: served to visitors without a token, at `{slug}.{statuspage_host}` and at active custom domains.
 //!
-//! The host of a request decides. The host of a page serves only the page: no API, no metrics. A host that belongs
-//! neither to this installation nor to a page serves only the paths of the API, which are available even when the
-//! databases are not. An unknown, unpublished or deleted page is the same plain 404. Everything is rendered on the
-//! server, without scripts, once for each change and language ([`snapshot_cache`]). Pages that are not open to everybody show
-//! nothing.
+//! The host of a request decides what is served. The host of a page serves only the page: no API, no metrics. A host that
+//! belongs neither to this installation nor to a page serves only the paths of the API, which are available even when the
+//! databases are not. Unknown, unpublished and deleted pages get the same plain 404. Everything is rendered on the server,
+//! without scripts, once for each change and language ([`snapshot_cache`]). Pages that are not public show nothing.
 
 mod announcements;
 mod answer;
@@ -49,9 +48,9 @@ use crate::store::statuspages::visitors;
 /// Serves public status pages.
 #[derive(Clone)]
 pub struct PageServer {
-    /// Main database with pages, components and announcements.
+    /// The databases; the main database has pages, components and announcements.
     pub databases: Databases,
-    /// Knows the owners of services, which have the current verdicts.
+    /// Knows the owners of services, which hold the current verdicts.
     pub router: ServiceRouter,
     /// Source of the wall time.
     pub clock: Clock,
@@ -59,13 +58,13 @@ pub struct PageServer {
     pub names: Arc<DomainNames>,
     /// The host names of custom domains.
     pub hosts: HostCache,
-    /// The settings, which say the public URLs.
+    /// The settings, from which public URLs are built.
     pub config: Arc<Config>,
-    /// The pages that visitors look at.
+    /// Snapshots of the pages that visitors view.
     pub cache: PageCaches,
 }
 
-/// The pages that visitors look at, with and without their past announcements. Cheap to clone.
+/// Snapshots of the pages that visitors view, with and without their past announcements. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct PageCaches {
     pages: SnapshotCache<PageSnapshot>,
@@ -73,8 +72,8 @@ pub struct PageCaches {
 }
 
 impl PageServer {
-    /// The response to a request for a page of this host; `None` if the request is not for a page. The request is read
-    /// synchronously.
+    /// Answers a request for a page of this host; the result is `None` if the request is not for a page. The request is read
+    /// before the returned future is polled.
     pub fn receive(
         &self,
         request: &HttpRequest,
@@ -105,7 +104,7 @@ impl PageServer {
         let current = self.cache.pages.current(&visit.host, changes, now, read).await;
         let answer = match current {
             Ok(Some(current)) => self.open(visit, &current).await,
-            // It may be a name by which probes and clients reach the API.
+            // The host may be a name by which load balancers and clients reach the API.
             Ok(None) if matches!(visit.host, PageHost::Custom(_)) && visit.is_api_path() => return None,
             Ok(None) => answer::not_found(),
             Err(error) => {
@@ -120,7 +119,7 @@ impl PageServer {
         PageReader { databases: &self.databases, router: &self.router, config: &self.config }
     }
 
-    /// Owner of the host, from the cache.
+    /// Returns the owner of the host, from the cache.
     async fn owner_of(&self, host: &str, visit: &PageVisit) -> HostOwner {
         let main = self.databases.main.reader();
         let patience = if visit.is_api_path() { API_PATIENCE } else { VISITOR_PATIENCE };
@@ -160,7 +159,7 @@ impl PageServer {
         }
     }
 
-    /// A document for programs.
+    /// Answers a request for a JSON document.
     async fn status_document(
         &self,
         visit: &PageVisit,
@@ -188,7 +187,7 @@ impl PageServer {
     }
 }
 
-/// A style sheet.
+/// Answers a request for a style sheet.
 fn sheet(
     visit: &PageVisit,
     current: &CurrentSnapshot<PageSnapshot>,
@@ -208,7 +207,7 @@ fn sheet(
     }
 }
 
-/// The page in a language.
+/// Answers a request for the page in a language.
 fn show(
     visit: &PageVisit,
     current: &CurrentSnapshot<PageSnapshot>,

@@ -1,4 +1,4 @@
-//! Reads everything that a status page shows, from the database and the engine.
+//! Reads the data that a status page shows, from the database and the engine.
 
 use std::collections::HashMap;
 
@@ -20,19 +20,19 @@ use crate::store::announcements::{self, ShowingPage};
 use crate::store::statuspages::{page_extras, visitors};
 use crate::store::{Databases, MainError, component_inputs, components, organisations, unreachable_services};
 
-/// Number of incidents and of maintenances in the lists of past ones.
+/// Maximum number of incidents, and of maintenances, in the lists of past ones.
 const PAST_MAX: usize = 50;
 
-/// Where the contents of pages come from.
+/// The sources of the data of pages.
 pub(super) struct PageReader<'a> {
     pub(super) databases: &'a Databases,
     pub(super) router: &'a ServiceRouter,
-    /// The settings, which say the public URLs.
+    /// The settings, from which public URLs are built.
     pub(super) config: &'a Config,
 }
 
 impl PageReader<'_> {
-    /// Reads the published page of a host.
+    /// Reads the published page of a host; `None` if there is none.
     pub(super) async fn read(
         &self,
         host: &PageHost,
@@ -49,8 +49,8 @@ impl PageReader<'_> {
         }
     }
 
-    /// Reads everything that a page shows; `None` if its organisation is deleted meanwhile. `earlier` is an earlier
-    /// snapshot of the page.
+    /// Reads the data that a page shows; `None` if its organisation has been deleted meanwhile. `earlier` is an earlier
+    /// snapshot of the same page.
     async fn gather(
         &self,
         page: Statuspage,
@@ -114,7 +114,7 @@ impl PageReader<'_> {
         }))
     }
 
-    /// Reads the published page of a host with its past announcements.
+    /// Reads the published page of a host with its past announcements; `None` if there is none.
     pub(super) async fn read_history(
         &self,
         host: &PageHost,
@@ -140,8 +140,8 @@ impl PageReader<'_> {
         })
     }
 
-    /// Returns the measured verdicts of these services. A service without a reachable owner has none, and the visitor
-    /// does not wait for it.
+    /// Returns the measured verdicts of these services. A service whose owner cannot be reached at once is left out, so that
+    /// the visitor does not have to wait.
     async fn verdicts(&self, services: &[ServiceOutline]) -> HashMap<ServiceKey, Verdict> {
         let addresses: Vec<_> = services.iter().map(ServiceOutline::address).collect();
         let snapshots = self.router.snapshots_at_once(&addresses).await;

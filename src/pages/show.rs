@@ -20,16 +20,16 @@ use crate::pages::view::{
 use crate::store::announcements::StoredAnnouncement;
 use crate::texts::markdown;
 
-/// The choices of a visitor.
+/// The choices on which a visitor's page depends.
 #[derive(Clone, Debug)]
 pub(super) struct PageChoices {
     pub(super) locale: String,
     pub(super) appearance: Option<PageColorScheme>,
-    /// Set when no later snapshot can be read.
+    /// Time of the snapshot; set while no later snapshot can be read.
     pub(super) as_of: Option<Timestamp>,
 }
 
-/// The page as HTML.
+/// Renders the page as HTML.
 ///
 /// # Errors
 /// When the template cannot be rendered.
@@ -85,7 +85,7 @@ fn view(snapshot: &PageSnapshot, choices: &PageChoices) -> PublicPage {
     }
 }
 
-/// Writing direction of a language.
+/// Returns the writing direction of a language: `ltr` or `rtl`.
 fn direction(locale: &str) -> &'static str {
     const RIGHT_TO_LEFT: [&str; 8] = ["ar", "dv", "fa", "he", "ps", "sd", "ur", "yi"];
     let language = locale.split('-').next().unwrap_or_default();

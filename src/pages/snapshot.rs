@@ -1,4 +1,4 @@
-//! Everything that a status page shows at one moment, in no language yet. Equal snapshots are rendered alike.
+//! The data that a status page shows at one moment, independent of the language. Equal snapshots are rendered alike.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,18 @@ use crate::model::service::ServiceKey;
 use crate::model::statuspage::Statuspage;
 use crate::store::announcements::StoredAnnouncement;
 
-/// A page with everything that it shows.
+/// A page with all data that it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageSnapshot {
     pub(super) page: Statuspage,
     pub(super) organisation: Organisation,
-    /// All components in display order, those of a group after it.
+    /// All components in display order; the members of a group follow the group.
     pub(super) components: Vec<PageComponent>,
-    /// Open published incidents, the latest first.
+    /// Open published incidents, latest first.
     pub(super) incidents: Vec<StoredAnnouncement<IncidentStatus>>,
-    /// Running and coming maintenances, the earliest first.
+    /// Maintenances in progress and planned ones, earliest first.
     pub(super) maintenances: Vec<StoredAnnouncement<MaintenanceStatus>>,
-    /// Hashes of the uploaded files.
+    /// Hashes of the uploaded files, by kind.
     pub(super) files: HashMap<AssetKind, String>,
     /// The public URL, without a slash at its end (specification 2.6).
     pub(super) url: String,
@@ -33,26 +33,26 @@ pub(super) struct PageSnapshot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageHistory {
     pub(super) page: PageSnapshot,
-    /// The latest published incidents, open or not, the latest first.
+    /// The latest published incidents, open or resolved, latest first.
     pub(super) incidents: Vec<StoredAnnouncement<IncidentStatus>>,
-    /// The latest maintenances in whatever state, the latest first.
+    /// The latest maintenances in any state, latest first.
     pub(super) maintenances: Vec<StoredAnnouncement<MaintenanceStatus>>,
 }
 
-/// A component with its current state.
+/// A component with its current status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageComponent {
     pub(super) component: Component,
-    /// `None` if hidden from visitors.
+    /// The present status of the component; `None` if it is hidden from visitors.
     pub(super) status: Option<ComponentStatus>,
-    /// The last status that was known of it, for readers that have no word for an unknown one.
+    /// The last known status of the component, for clients that have no word for an unknown status.
     pub(super) last_known: ComponentStatus,
-    /// Set while its service cannot be reached because of others: those of them that the page shows.
+    /// Set while the service of the component is unreachable: the causes that the page shows.
     pub(super) because_of: Option<Vec<ServiceKey>>,
 }
 
 impl PageSnapshot {
-    /// The languages of the page, and the default one.
+    /// Returns the languages of the page, with its default language.
     pub(super) fn languages(&self) -> PageLanguages {
         PageLanguages {
             supported: self.page.effective_locales(&self.organisation),
@@ -60,13 +60,13 @@ impl PageSnapshot {
         }
     }
 
-    /// The visible components.
+    /// Returns the visible components.
     pub(super) fn visible(&self) -> impl Iterator<Item = &Component> {
         self.components.iter().filter(|one| one.status.is_some()).map(|one| &one.component)
     }
 }
 
-/// The languages that a page offers.
+/// The languages that a page offers, and its default language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageLanguages {
     pub(super) supported: Vec<String>,

@@ -1,8 +1,8 @@
-//! Snapshots of the pages that visitors look at, each read once for all who ask at the same time and rendered once for
-//! each change and language.
+//! Snapshots of the pages that visitors view. Each is read once for all requests that arrive at the same time, and rendered
+//! once for each change and language.
 //!
-//! A snapshot counts for a second, and until a commit of this process changes what pages show. While the databases are
-//! away the last one counts, marked with its time.
+//! A snapshot is current for a second, and until a commit of this process changes what pages show. While the databases are
+//! unavailable the last snapshot is shown, marked with its time.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,29 +16,29 @@ use crate::pages::visit::PageHost;
 use crate::representation::Representation;
 use crate::store::changes::{CommitStamp, CommitTracker};
 
-/// Time for which a snapshot counts: changes of verdicts, and those that other nodes write, are seen after it.
+/// Time for which a snapshot is current. Changes of verdicts, and changes written by other nodes, are seen after this time.
 const FRESH_FOR: Duration = Duration::from_secs(1);
-/// Time between two attempts to read from databases that are away.
+/// Time between two attempts to read from databases that are unavailable.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// Longest wait for a read while there is an earlier snapshot to show.
+/// Longest wait for a read while an earlier snapshot could be shown.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Maximum number of pages that are remembered, and of bytes that was rendered from them, about.
+/// Maximum number of cached pages; the next constant is the approximate maximum of the bytes rendered from them.
 const PAGES_MAX: usize = 1_000;
 const BYTES_MAX: usize = 64 * 1_024 * 1_024;
-/// Maximum number of representations of one page: languages, colours, formats.
+/// Maximum number of representations of one page: its languages, colour schemes and formats.
 const PARTS_MAX: usize = 500;
-/// Pages that are read at the same time, at most.
+/// Maximum number of pages that are read at the same time.
 const READS_MAX: usize = 64;
 
-/// Snapshots of kind `S`, one for each host. Cheap to clone.
+/// A cache of snapshots of kind `S`, one for each host. Cheap to clone.
 #[derive(Debug)]
 pub struct SnapshotCache<S> {
     pages: Arc<Mutex<HashMap<PageHost, CachedSnapshot<S>>>>,
-    /// One caller reads a page, the others wait for it.
+    /// Lets only one caller read a page, while the others wait for the result.
     turns: ReadTurns,
 }
 
-/// Locks of which a page has one by the hash of its host.
+/// Locks for reading pages; the hash of a page's host selects its lock.
 #[derive(Clone, Debug)]
 struct ReadTurns(Arc<[tokio::sync::Mutex<()>; READS_MAX]>);
 
@@ -48,41 +48,41 @@ impl Default for ReadTurns {
     }
 }
 
-/// A page as it was last read.
+/// A snapshot of a page, and the times of its last reads.
 #[derive(Debug)]
 struct CachedSnapshot<S> {
     rendered: Arc<RenderedSnapshot<S>>,
-    /// The moment of the last read that succeeded: by commits, monotonic, and by the wall clock.
+    /// Time of the last successful read: by commits, by the monotonic clock, and by the wall clock.
     stamp: CommitStamp,
     read_at: Instant,
     as_of: Timestamp,
-    /// The last attempt to read it, if that failed.
+    /// Time of the last attempt to read the page, if that attempt failed.
     failed_at: Option<Instant>,
     used_at: Instant,
 }
 
-/// A snapshot with what was rendered from it.
+/// A snapshot with the representations that were rendered from it.
 #[derive(Debug)]
 pub(super) struct RenderedSnapshot<S> {
     pub(super) snapshot: S,
     parts: Mutex<HashMap<PartKey, Arc<Representation>>>,
 }
 
-/// A representation of a page: a path with everything that its content depends on.
+/// Identifies a representation of a page: its path, and everything else on which its content depends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PartKey {
-    /// The path with its query, as far as it is known.
+    /// The path, with the known parts of the query.
     pub(super) name: String,
     pub(super) locale: String,
-    /// Set on a page that cannot be read at the moment.
+    /// Time of the snapshot; set while the page cannot be read.
     pub(super) as_of: Option<Timestamp>,
 }
 
-/// A snapshot to show.
+/// A snapshot that can be shown now.
 #[derive(Debug)]
 pub(super) struct CurrentSnapshot<S> {
     pub(super) rendered: Arc<RenderedSnapshot<S>>,
-    /// Time of the snapshot if a later one cannot be read.
+    /// Time of the snapshot; set while a later one cannot be read.
     pub(super) as_of: Option<Timestamp>,
 }
 
@@ -94,7 +94,7 @@ impl<S> RenderedSnapshot<S> {
     /// Returns a representation, rendered on first use.
     ///
     /// # Errors
-    /// That of `render`.
+    /// The error of `render`.
     pub(super) fn part<E>(
         &self,
         key: PartKey,
@@ -114,7 +114,7 @@ impl<S> RenderedSnapshot<S> {
 }
 
 impl<S> RenderedSnapshot<S> {
-    /// Bytes of what was rendered, without its compressed forms.
+    /// Returns the bytes of all representations, without their compressed forms.
     fn bytes(&self) -> usize {
         lock(&self.parts).values().map(|part| part.plain().len()).sum()
     }
@@ -133,11 +133,11 @@ impl<S> Default for SnapshotCache<S> {
 }
 
 impl<S: PartialEq> SnapshotCache<S> {
-    /// The page of a host as it is now; `None` if there is none. `now` is the wall clock; `read` reads the page, and is
-    /// given the earlier snapshot.
+    /// Returns the current page of a host; `None` if there is none. `now` returns the wall time. `read` reads the page, and
+    /// gets the earlier snapshot.
     ///
     /// # Errors
-    /// That of `read`, when there is no earlier snapshot.
+    /// The error of `read`, when there is no earlier snapshot.
     pub(super) async fn current<E>(
         &self,
         host: &PageHost,
@@ -179,7 +179,7 @@ impl<S: PartialEq> SnapshotCache<S> {
         }
     }
 
-    /// The page, if it need not be read.
+    /// Returns the page if it need not be read.
     fn known(&self, host: &PageHost, changes: &CommitTracker) -> Option<CurrentSnapshot<S>> {
         let mut pages = lock(&self.pages);
         let cached = pages.get_mut(host)?;
@@ -199,8 +199,8 @@ impl<S> CachedSnapshot<S> {
     }
 }
 
-/// Keeps a snapshot in place of the earlier one of its host. For a new host, those that were not used for the longest time
-/// make room.
+/// Stores a snapshot in place of the earlier one of its host. For a new host, the snapshots that were not used for the
+/// longest time are dropped to make room.
 fn keep<S>(
     pages: &mut HashMap<PageHost, CachedSnapshot<S>>,
     host: &PageHost,
@@ -244,7 +244,7 @@ mod tests {
     }
 
     impl CountingPage {
-        /// The snapshot that the cache shows, and the mark of an old one, while reading gives this.
+        /// Returns the snapshot that the cache shows while a read has this result, and whether it is marked as old.
         async fn shown(
             &self,
             cache: &SnapshotCache<u32>,

@@ -1,8 +1,8 @@
-//! The JSON by which aggregators and programs read a status page: eight addresses below `/api/v2`, field by field as
-//! Atlassian Statuspage has them, so that clients of that product can read ours.
+//! The JSON with which aggregators and programs read a status page: eight documents below `/api/v2`, field by field as in
+//! Atlassian Statuspage, so that clients of that product can read these pages.
 //!
-//! Where the format has no word for what is known, a member `watchkeeper` is added and the nearest word is used: an unknown
-//! component has the last status that was known.
+//! Where the format has no word for a state, the nearest word is used and a member `watchkeeper` is added: a component with
+//! unknown status has the last known status.
 
 mod objects;
 mod overall;
@@ -17,10 +17,10 @@ use crate::pages::status_json::objects::{ObjectReader, PageObject};
 use crate::pages::status_json::overall::OverallStatus;
 use crate::store::announcements::StoredAnnouncement;
 
-/// Folder of the addresses.
+/// Folder of the documents in URLs.
 const FOLDER: &str = "/api/v2/";
 
-/// One of the addresses.
+/// A document of this JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatusDocument {
     Summary,
@@ -34,7 +34,7 @@ pub(super) enum StatusDocument {
 }
 
 impl StatusDocument {
-    /// The document at a path.
+    /// Returns the document at a path; `None` for any other path.
     pub(super) fn at(path: &str) -> Option<Self> {
         Some(match path.strip_prefix(FOLDER)?.strip_suffix(".json")? {
             "summary" => Self::Summary,
@@ -49,12 +49,12 @@ impl StatusDocument {
         })
     }
 
-    /// Returns true for one that lists past incidents or maintenances.
+    /// Returns true for a document that lists past incidents or maintenances.
     pub(super) const fn has_history(self) -> bool {
         matches!(self, Self::Incidents | Self::Maintenances)
     }
 
-    /// The document of a page, but for one that [has a history](Self::has_history).
+    /// Returns the document of a page, unless the document [has a history](Self::has_history).
     pub(super) fn of_page(self, page: &PageSnapshot) -> Result<Vec<u8>, serde_json::Error> {
         let reader = ObjectReader::new(page);
         let is_active =
@@ -89,7 +89,7 @@ impl StatusDocument {
         }
     }
 
-    /// The document of a page with its history.
+    /// Returns a document of a page with its history.
     pub(super) fn of_history(self, history: &PageHistory) -> Result<Vec<u8>, serde_json::Error> {
         let reader = ObjectReader::new(&history.page);
         if self == Self::Maintenances {
@@ -109,7 +109,7 @@ fn value(object: impl Serialize) -> Result<Value, serde_json::Error> {
 }
 
 impl ObjectReader<'_> {
-    /// A document: the page, and these members.
+    /// Returns a document with the page and these members.
     fn document(&self, members: &[(&str, Value)]) -> Result<Vec<u8>, serde_json::Error> {
         let page: PageObject = self.page();
         let mut document = serde_json::Map::new();

@@ -1,5 +1,5 @@
-//! Style sheets of the pages: the one that all share, and the one of a page with its colours and its owner's rules. The
-//! address of each holds a hash of its content, so that browsers keep it until it changes.
+//! Style sheets of the pages: one that all pages share, and one for each page with its colours and its owner's rules. The
+//! URL of each contains a hash of its content, so that browsers cache it until it changes.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -8,27 +8,27 @@ use crate::model::statuspage::Statuspage;
 use crate::pages::contrast::ColorScheme;
 use crate::representation::{Representation, hash};
 
-/// Folder of the style sheets in addresses.
+/// Folder of the style sheets in URLs.
 const FOLDER: &str = "/static/";
 const SHARED: &str = "style.";
 const OWN: &str = "page.";
 const ENDING: &str = ".css";
 
-/// The sheet that all pages share.
+/// The style sheet that all pages share.
 pub(super) static SHARED_STYLE: LazyLock<Representation> =
     LazyLock::new(|| Representation::new(include_str!("templates/style.css")));
 
-/// A style sheet that a path asks for.
+/// A request for a style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StyleRequest<'a> {
-    /// False: the one that all pages share.
+    /// True for the style sheet of a page, false for the shared one.
     pub(super) is_own: bool,
-    /// The hash in the address.
+    /// The hash in the URL.
     pub(super) revision: &'a str,
 }
 
 impl<'a> StyleRequest<'a> {
-    /// Reads a path; `None` for a path of something else.
+    /// Reads a path; `None` if it is not the path of a style sheet.
     pub(super) fn read(path: &'a str) -> Option<Self> {
         let name = path.strip_prefix(FOLDER)?.strip_suffix(ENDING)?;
         let shared = name.strip_prefix(SHARED).map(|revision| Self { is_own: false, revision });
@@ -36,22 +36,22 @@ impl<'a> StyleRequest<'a> {
     }
 }
 
-/// The address of the shared sheet.
+/// Returns the URL of the shared style sheet.
 pub(super) fn shared_address() -> String {
     format!("{FOLDER}{SHARED}{}{ENDING}", SHARED_STYLE.revision())
 }
 
-/// The address of a page's own sheet; `None` if it has none.
+/// Returns the URL of a page's own style sheet; `None` if it has none.
 pub(super) fn own_address(page: &Statuspage) -> Option<String> {
     has_own_style(page).then(|| format!("{FOLDER}{OWN}{}{ENDING}", hash(own_style(page).as_bytes())))
 }
 
-/// Returns true if a page has its own style.
+/// Returns true if a page has a style sheet of its own.
 pub(super) const fn has_own_style(page: &Statuspage) -> bool {
     page.custom_css.is_some() || page.primary_color.is_some() || page.secondary_color.is_some()
 }
 
-/// The colours and the style sheet of one page.
+/// Returns the style sheet of one page: its colours, and its owner's rules.
 pub(super) fn own_style(page: &Statuspage) -> String {
     let mut text = String::new();
     // Writing to a `String` cannot fail.

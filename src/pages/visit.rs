@@ -1,6 +1,7 @@
-//! A visitor's request: the page by the host, and the part of it by the path.
+//! A request of a visitor: its host selects the page, its path a part of the page.
 //!
-//! The host is that of the request's target or its single `Host` header; other headers about hosts are ignored.
+//! The host is taken from the target of the request, or else from its only `Host` header. Other headers about hosts are
+//! ignored.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -9,31 +10,31 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap};
 use crate::model::domain_names::{DomainNames, is_hostname};
 use crate::pages::snapshot::PageLanguages;
 
-/// A request for a status page.
+/// A request to a host that may belong to a status page.
 #[derive(Clone, Debug)]
 pub(super) struct PageVisit {
     pub(super) host: PageHost,
     pub(super) method: Method,
-    /// Path as sent.
+    /// Path of the request, as sent.
     pub(super) path: String,
-    /// Query as sent, empty without one.
+    /// Query string as sent; empty if there is none.
     pub(super) query: String,
     pub(super) headers: HeaderMap,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum PageHost {
-    /// Label below the host of the pages; a page with this slug may not exist.
+    /// A label below the host of the pages; a page with this slug need not exist.
     Slug(String),
-    /// A name that may be a custom domain.
+    /// A host name that may be a custom domain.
     Custom(String),
 }
 
-/// Path of files that all pages share; the API serves them on every host.
+/// Path prefix of the uploaded files of all pages, which the API serves on every host.
 const FILES: &str = "/assets/";
 
-/// Path prefixes that are served on every host without a page: for load balancers, probes, Prometheus, clients of the
-/// API, and services that send pings to an internal name.
+/// Path prefixes that are served on every host without a page: for load balancers, Prometheus, clients of the API, and jobs
+/// that send pings to an internal name.
 const API_PATHS: [&str; 7] = ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping"];
 
 impl PageVisit {
@@ -46,7 +47,7 @@ impl PageVisit {
         API_PATHS.iter().any(is_within)
     }
 
-    /// Reads a request for this host; `None` if it cannot be for a page, whatever the owner of its host.
+    /// Reads a request for this host; `None` if the request cannot be for a page, whoever owns the host.
     pub(super) fn read(request: &HttpRequest, host: &str, names: &DomainNames) -> Option<Self> {
         let host = page_host(host, names)?;
         let path = request.uri().path();
@@ -62,27 +63,28 @@ impl PageVisit {
         })
     }
 
-    /// Returns `Accept-Language`, empty if it is not readable.
+    /// Returns the value of `Accept-Language`; empty if it is not readable.
     pub(super) fn accept_language(&self) -> String {
         let lines = self.headers.get_all(ACCEPT_LANGUAGE).map(|line| line.to_str());
         lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default()
     }
 }
 
-/// The language in which a visitor gets a page.
+/// The language in which a visitor sees a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VisitLanguage {
     pub(super) locale: String,
-    /// True if it follows from `Accept-Language`, false if it follows from the address.
+    /// True if the language follows from `Accept-Language`, false if it follows from the URL.
     pub(super) is_negotiated: bool,
 }
 
-/// A path of a page, with the language that it names.
+/// A path of a page, divided into language and rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LanguagePath<'a> {
-    /// Without a language: the whole path.
+    /// The path does not name a language. Holds the whole path.
     Negotiated(&'a str),
-    /// `/de/…`: the language as the page writes it, and the path below it, empty for `/de`.
+    /// The path names a language, such as `/de/…`. Holds the language in the page's spelling, and the rest, which is empty
+    /// for `/de`.
     Explicit { locale: &'a str, rest: &'a str },
 }
 

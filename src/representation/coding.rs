@@ -11,12 +11,12 @@ use flate2::write::GzEncoder;
 pub(super) const CODINGS: [ResponseCoding; 3] =
     [ResponseCoding::Brotli, ResponseCoding::Zstd, ResponseCoding::Gzip];
 
-/// Quality of brotli, of 0 to 11: a page of 100 KiB takes some milliseconds; 11 would take half a second.
+/// Quality of brotli, from 0 to 11. A page of 100 KiB takes some milliseconds; with 11 it would take half a second.
 const BROTLI_QUALITY: u32 = 6;
-/// Logarithm of brotli's window in bytes.
+/// Base-2 logarithm of the size of brotli's window in bytes.
 const BROTLI_WINDOW: u32 = 22;
 const BROTLI_BUFFER_BYTES: usize = 4_096;
-/// Level of zstd, of 1 to 22.
+/// Level of zstd, from 1 to 22.
 const ZSTD_LEVEL: i32 = 12;
 
 /// A content coding.
@@ -28,7 +28,7 @@ pub(super) enum ResponseCoding {
 }
 
 impl ResponseCoding {
-    /// The name in headers.
+    /// Returns the name of the coding in headers.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -37,7 +37,7 @@ impl ResponseCoding {
         }
     }
 
-    /// Compresses; `None` if that fails.
+    /// Compresses the content; `None` if that fails.
     pub(super) fn compress(self, plain: &[u8]) -> Option<Bytes> {
         let compressed = match self {
             Self::Brotli => {
@@ -60,8 +60,8 @@ impl ResponseCoding {
     }
 }
 
-/// The coding that the client likes best; of equal ones our preferred one. `None`: the content as it is, as for a client
-/// without the header.
+/// Returns the coding that the client prefers; of equally preferred ones, the first of `CODINGS`. `None` = no compression,
+/// as for a client without the header.
 pub(super) fn preferred(request: &HeaderMap) -> Option<ResponseCoding> {
     let lines = request.get_all(ACCEPT_ENCODING).filter_map(|line| line.to_str().ok());
     let wishes: Vec<(String, f32)> = lines.flat_map(|line| line.split(',')).map(wish).collect();
@@ -81,7 +81,7 @@ pub(super) fn preferred(request: &HeaderMap) -> Option<ResponseCoding> {
     best
 }
 
-/// A coding in lower case with its weight.
+/// Returns a coding in lower case with its weight.
 fn wish(coding: &str) -> (String, f32) {
     let (name, parameter) = coding.split_once(';').unwrap_or((coding, "q=1"));
     let weight = parameter.trim().trim_start_matches(['q', 'Q', '=', ' ']);

@@ -1,33 +1,33 @@
-//! The reason why a service is in trouble, in one line for members: target, error, since when, which locations saw
+//! Describes in one line for members why a service is in trouble: target, error, since when, and which locations observed
 //! it.
 //!
-//! Codes and texts of errors are English in every language, as the check history shows them.
+//! Codes and texts of errors are English in every language, as in the check history.
 
 use crate::model::access::Organisation;
 use crate::model::outage_evidence::{OutageEvidence, duration, moment, seconds_between};
 use crate::model::translated_text::TranslatedText;
 use crate::texts::{GeneratedText, shortened};
 
-/// Maximum number of characters of a target in a line.
+/// Maximum number of characters of a target in a line; longer targets are cut.
 const TARGET_LENGTH: usize = 200;
-/// Maximum number of services that an entry of a timeline names.
+/// Maximum number of services that a timeline entry names.
 const LINES_MAX: usize = 10;
 
-/// Facts about the trouble of one service, shown in one line.
+/// Facts about the trouble of one service, to be shown in one line.
 #[derive(Clone, Copy, Debug)]
 pub struct OutageReason<'a> {
     /// The name of the service.
     pub service: &'a str,
     /// Evidence that the service is in trouble.
     pub evidence: &'a OutageEvidence,
-    /// The end of the trouble, in milliseconds since 1970; `None` while it lasts.
+    /// The end of the trouble, in Unix milliseconds; `None` while it lasts.
     pub recovered_at: Option<i64>,
-    /// The time for which the line is written, in milliseconds since 1970.
+    /// The time at which the line is written, in Unix milliseconds.
     pub at: i64,
 }
 
 impl OutageReason<'_> {
-    /// Returns the line in a language, in English if there is no file for it.
+    /// Returns the line in a language, or in English if there is no file for the language.
     #[must_use]
     pub fn written_in(&self, language: &str) -> String {
         let say =
@@ -58,8 +58,8 @@ impl OutageReason<'_> {
     }
 }
 
-/// The reasons of some services as an entry of a timeline, in the languages of the organisation: a line for each of
-/// the first ones. `count` is the number of services of the entry; `None` when no reason is known.
+/// Returns a timeline entry with the reasons of some services, in the languages of the organisation. Only the first services
+/// have a line. `count` is the number of services of the entry. `None` when no reason is known.
 #[must_use]
 pub fn entry(
     reasons: &[OutageReason<'_>],
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The language, whether the service has recovered, and the line.
+    /// Columns: the language, the time of recovery, and the line.
     #[rstest]
     #[case::lasting(
         "en",

@@ -1,5 +1,5 @@
-//! Checks the table of docs/limits.md (how much each request may add, and the response beyond it) against the route table
-//! and the constants of the code.
+//! Checks the table of docs/limits.md (how much each request may add, and the response beyond that limit) against the route
+//! table and the constants of the code.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::model::{
 
 const DOCUMENT: &str = include_str!("../../../docs/limits.md");
 
-/// A line of the table.
+/// A row of the table.
 struct DocumentedLimit {
-    /// Methods and paths of the requests, for methods that change things.
+    /// The requests that change something, as method and path.
     requests: &'static [&'static str],
     most: String,
-    /// Refusal of requests beyond it.
+    /// The response to a request beyond the limit.
     refusal: &'static str,
 }
 
@@ -266,7 +266,7 @@ fn line(bound: &DocumentedLimit) -> String {
     format!("| {} | {} | {} |", requests.join(", "), bound.most, bound.refusal)
 }
 
-/// A new route that changes something needs a line.
+/// A new route that changes something needs a row in the table.
 #[test]
 fn every_request_that_changes_something_has_a_bound() {
     let table = table();

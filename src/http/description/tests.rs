@@ -1,4 +1,4 @@
-//! The document against the route table, the contract, and itself.
+//! Checks the OpenAPI document against the route table, the contract, and itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::http::gate::route::{AccessRule, HttpVerb, RouteSummary};
 use crate::http::openapi::{OUTSIDE, build, shape_of};
 use crate::http::v1::routes::routes;
 
-/// The table of contract section 6, additions included.
+/// The routes of contract section 6, and those that were added.
 const CONTRACT: &str = "
     GET /v1/probes
     GET /v1/meta/check-types
@@ -92,7 +92,7 @@ fn served_document() -> Value {
     serde_json::to_value(document(&routes().unwrap(), &Config::default())).unwrap()
 }
 
-/// The document of every described operation, as if all were served.
+/// The document of every described operation, as if all routes were served.
 fn whole_document() -> Value {
     let access = AccessRule::any_token();
     let all: Vec<(HttpVerb, &'static str)> = contract().into_iter().collect();
@@ -102,7 +102,7 @@ fn whole_document() -> Value {
     serde_json::to_value(build(chapters(&Config::default()), &lines, &OUTSIDE, &Config::default())).unwrap()
 }
 
-/// A slice of one.
+/// The verbs of the route that answers this verb.
 fn one(verb: HttpVerb) -> &'static [HttpVerb] {
     match verb {
         HttpVerb::Put | HttpVerb::Patch => &[HttpVerb::Put, HttpVerb::Patch],
@@ -124,7 +124,7 @@ fn contract() -> Vec<(HttpVerb, &'static str)> {
     rows.flat_map(|(verbs, path)| verbs.split(',').map(move |word| (verb(word), path))).collect()
 }
 
-/// `POST /v1/tags` and so on, of a document.
+/// The operations of a document by method and path, such as `POST /v1/tags`.
 fn operations(document: &Value) -> BTreeMap<String, &Value> {
     let paths = document["paths"].as_object().unwrap().iter();
     let all = paths.flat_map(|(path, item)| {
@@ -223,7 +223,7 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Examples of responses and bodies match the schemas beside them.
+/// Examples of responses and bodies match the schemas next to which they are shown.
 #[test]
 fn every_example_fits_its_schema() {
     let document = whole_document();
@@ -258,7 +258,7 @@ fn every_schema_is_a_schema() {
     assert!(!jsonschema::draft202012::meta::is_valid(&json!({"type": "text"})));
 }
 
-/// Contract 1.9, 1.12, 5.1: what follows from the route for every operation below `/v1` is in the document.
+/// Contract 1.9, 1.12, 5.1: the document shows the properties of an operation below `/v1` that follow from its route.
 #[test]
 fn properties_derived_from_the_route_are_in_the_document() {
     let document = served_document();

@@ -1,8 +1,8 @@
 //! Authentication of requests (contract 1.13, 2): a [`Caller`] exists only for a valid token, and carries its
 //! permissions.
 //!
-//! The organisation of a request comes only from here. Whether a missing token is answered with 401 or 429 is decided
-//! by the gate.
+//! Handlers get the organisation of a request only from the caller. Whether a missing token is answered with 401 or 429 is
+//! decided by the gate.
 
 use actix_web::http::header::{self, HeaderMap};
 
@@ -37,13 +37,13 @@ impl Caller {
         }
     }
 
-    /// Returns the author of what the caller writes.
+    /// Returns the caller as the author of announcements.
     #[must_use]
     pub fn author(&self) -> AnnouncementAuthor {
         AnnouncementAuthor { id: self.token.id, name: self.token.name.clone() }
     }
 
-    /// Returns the part of the organisation that is visible to the caller.
+    /// Returns which part of the organisation's data is visible to the caller.
     #[must_use]
     pub const fn visibility(&self) -> Visibility {
         Visibility::of(&self.token)
@@ -56,7 +56,7 @@ impl Caller {
     }
 }
 
-/// The credentials of `Authorization: Bearer …`, with the scheme in any case. `None` if the header occurs twice.
+/// Returns the credentials of `Authorization: Bearer …`, with the scheme in any case. `None` if the header occurs twice.
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION);
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 1.13, header.
+    /// Contract 1.13: the form of the header.
     #[rstest]
     #[case(&["Bearer wk_1"], Some("wk_1"))]
     #[case(&["bearer wk_1"], Some("wk_1"))]

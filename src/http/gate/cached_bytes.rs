@@ -1,7 +1,7 @@
 //! Limits the bytes of stored responses per token (contract 7, no. 45).
 //!
-//! The sum of a token is read once and then updated; it is read again periodically, since other nodes store responses
-//! as well and old ones expire.
+//! The sum of a token is read once and then updated. It is read again periodically, since other nodes store responses as
+//! well, and old responses expire.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,16 +12,16 @@ use tokio::time::Instant;
 use crate::store::idempotency_keys as keys;
 use crate::store::{MainError, Transaction};
 
-/// Bytes of responses stored per token; beyond it the oldest are cut.
+/// Maximum bytes of responses stored per token; beyond it the bodies of the oldest are dropped.
 const CACHED_BYTES_MAX: i64 = 64 * 1_024 * 1_024;
-/// Bytes left after cutting, so that not every further response cuts one.
+/// Bytes that remain after dropping bodies, so that not every further response drops one.
 const LEFT_BYTES: i64 = CACHED_BYTES_MAX / 4 * 3;
 /// Interval at which a sum is read again.
 const READ_EVERY: Duration = Duration::from_secs(600);
-/// Tokens with a remembered sum.
+/// Maximum number of tokens with a remembered sum.
 const TOKENS: usize = 100_000;
 
-/// The bytes stored for each token.
+/// The sums of the bytes of stored responses, by token.
 #[derive(Debug, Default)]
 pub struct CachedBytes(Mutex<HashMap<i64, CachedByteSum>>);
 
@@ -32,7 +32,7 @@ struct CachedByteSum {
 }
 
 impl CachedBytes {
-    /// Adds a response stored by this transaction, and cuts the oldest ones of its token beyond the limit.
+    /// Adds a response stored by this transaction, and drops the oldest bodies of its token beyond the limit.
     pub async fn add(&self, transaction: &Transaction, token: i64, bytes: i64) -> Result<(), MainError> {
         let known = self.sums().get(&token).copied().filter(|sum| sum.read_at.elapsed() < READ_EVERY);
         let mut sum = match known {

@@ -1,7 +1,7 @@
 //! A request that has passed the gate, as passed to handlers.
 //!
-//! It is authenticated, and authorised as far as route and query determine it. What else the body requires is checked
-//! by the handler.
+//! The request is authenticated, and has the permissions that its route and query require. Permissions that depend on the
+//! body are checked by the handler.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -27,7 +27,7 @@ use crate::http::kit::path::PathValues;
 use crate::http::kit::query::QueryString;
 use crate::http::kit::repeated_keys::repeated_keys;
 
-/// One request of one caller. A clone is the same request, for a write that must be repeated.
+/// One request of one caller. A clone is the same request, for a write that must be run again.
 pub struct ApiCall<S> {
     /// State of the application.
     pub state: Arc<S>,
@@ -47,7 +47,7 @@ pub struct ApiCall<S> {
     pub body: RequestBody,
     /// Known parameters and members of the operation; set if this request is handled strictly.
     pub known_input: Option<Arc<KnownInput>>,
-    /// The right to change something.
+    /// The permission to write.
     pub effect: WriteGrant,
 }
 
@@ -69,12 +69,12 @@ impl<S> Clone for ApiCall<S> {
 }
 
 impl<S> ApiCall<S> {
-    /// Errors for query parameters that a strict request must not have.
+    /// Returns errors for query parameters that a strict request must not have.
     pub(super) fn refused_parameters(&self) -> FieldErrors {
         self.known_input.as_ref().map(|known| known.unknown_parameters(&self.query)).unwrap_or_default()
     }
 
-    /// Errors for query parameters and body members that a strict request must not have. The body is kept for its
+    /// Returns errors for query parameters and body members that a strict request must not have. The body is kept for its
     /// reader, which also refuses anything but a JSON object.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl<S> ApiCall<S> {
     }
 }
 
-/// The body of a request. Once read as a whole it is kept, so that a write can be repeated.
+/// The body of a request. Once read as a whole it is kept, so that a write can be run again.
 #[derive(Clone)]
 pub struct RequestBody {
     source: Rc<RefCell<BodySource>>,
@@ -103,9 +103,9 @@ pub struct RequestBody {
 enum BodySource {
     Stream(Payload),
     Bytes(Bytes),
-    /// Beyond the limit; dropped.
+    /// The body exceeds the limit, and was dropped.
     TooLarge,
-    /// Consumed by a reader that kept nothing, or failed.
+    /// The body was consumed by a reader that does not keep it, or reading failed.
     Gone,
 }
 
@@ -113,7 +113,7 @@ enum BodySource {
 const TOO_LARGE: &[u8] = b"\0";
 
 impl RequestBody {
-    /// A body to be read within `limits`.
+    /// Creates a body that must be read within `limits`.
     #[must_use]
     pub fn new(payload: Payload, limits: BodyLimits) -> Self {
         Self { source: Rc::new(RefCell::new(BodySource::Stream(payload))), limits }
@@ -144,7 +144,7 @@ impl RequestBody {
         if bytes.is_empty() { Ok(Map::new()) } else { Ok(parse_object(&bytes)?) }
     }
 
-    /// The unread payload, for a reader with its own limits that keeps nothing.
+    /// Returns the unread payload, for a reader that has its own limits and does not keep the body.
     #[must_use]
     pub fn into_payload(self) -> Payload {
         match self.source.replace(BodySource::Gone) {
@@ -163,11 +163,11 @@ impl RequestBody {
         !matches!(*self.source.borrow(), BodySource::Gone)
     }
 
-    /// Reads the body and keeps it for the next reader. A body beyond the limit is only refused when its content is
-    /// requested: that is a later check (step 9 of contract 1.8), and actions never do it.
+    /// Reads the body and keeps it for the next reader. A body beyond the limit is not refused here, but when its content is
+    /// needed: that is a later check (step 9 of contract 1.8), and actions need no content.
     ///
     /// # Errors
-    /// As [`read_bytes`], except for the limit.
+    /// As [`read_bytes`], except that a body beyond the limit is no error.
     pub async fn buffer(&mut self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
         match self.read_bytes(headers).await {
             Err(ApiError::BodyTooLarge) => Ok(Bytes::from_static(TOO_LARGE)),

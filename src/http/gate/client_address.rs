@@ -1,7 +1,7 @@
-//! The client address that the rate limit counts for (contract 1.9): the peer, or what trusted proxies report.
+//! The client address that the rate limit counts for (contract 1.9): the peer, or the address that trusted proxies report.
 //!
-//! A forwarding header is trusted only as far as trusted proxies wrote it: it is read from its end, and the first
-//! address that is no trusted proxy is the client. Nothing else of such headers is used.
+//! A forwarding header is trusted only as far as trusted proxies wrote it. It is read from its end, and the first address
+//! that is not a trusted proxy is the client. Nothing else in such headers is used.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

@@ -10,7 +10,7 @@ const RESPONSE_HEADERS: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-Rate
                                 Retry-After, Location, Idempotent-Replayed, Preference-Applied, Content-Language, Allow";
 const PREFLIGHT_SECONDS: &str = "600";
 
-/// The origins that browsers may call from.
+/// The origins from which browsers may call the API.
 #[derive(Clone, Debug, Default)]
 pub struct CorsPolicy {
     origins: Vec<String>,
@@ -23,8 +23,8 @@ impl CorsPolicy {
         Self { origins }
     }
 
-    /// Headers to add to the response of a request with these headers. `methods` are those of the path, for preflight
-    /// requests.
+    /// Returns the headers to add to the response of a request with these headers. `methods` are the methods of the path,
+    /// for preflight requests.
     #[must_use]
     pub fn headers(&self, request: &HeaderMap, methods: &str) -> Vec<(HeaderName, HeaderValue)> {
         if self.origins.is_empty() {

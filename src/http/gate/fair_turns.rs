@@ -1,9 +1,9 @@
 //! Fair sharing of the worker threads among organisations: a heavy organisation delays its own requests, not those of
 //! others.
 //!
-//! The time that requests of an organisation work on a thread is counted. Beyond a free allowance its requests run one
-//! at a time, and after each one the threads are left to others for as long as it took. This applies only while other
-//! organisations send requests as well; a single active organisation is not limited.
+//! The time that requests of an organisation work on a thread is counted. Beyond a free allowance, its requests run one at a
+//! time, and after each one the threads are left to other organisations for as long as that request took. This applies only
+//! while other organisations send requests as well.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -14,32 +14,33 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Work that an organisation may do without waiting.
+/// Thread time that an organisation may use without waiting.
 const AT_WILL: Duration = Duration::from_millis(250);
 /// Share of a thread's time at which the allowance is refilled.
 const REFILL: f64 = 0.25;
 /// Time for which an organisation counts as active after a request.
 const RECENT: Duration = Duration::from_secs(10);
-/// Longest pause after a turn.
+/// Longest time for which the threads are left to others after a request.
 const REST_MAX: Duration = Duration::from_millis(200);
-/// Longest time that a waiting turn, such as for a body, delays others of its organisation.
+/// Longest time for which a request that has its turn, but waits (for its body, for example), delays other requests of its
+/// organisation.
 const HELD_MAX: Duration = Duration::from_secs(1);
-/// Organisations whose work is tracked; idle ones are evicted first.
+/// Maximum number of organisations whose work is tracked; idle ones are evicted first.
 const ORGANISATIONS: usize = 10_000;
 
-/// The work of all organisations.
+/// The thread time used by all organisations.
 #[derive(Debug, Default)]
 pub(super) struct FairTurns(Mutex<WorkShares>);
 
 #[derive(Debug, Default)]
 struct WorkShares {
     by_organisation: HashMap<i64, Arc<OrganisationShare>>,
-    /// The latest active organisation, and the latest one before it that was another.
+    /// The organisation that was active last, and when; `before` is the last other one.
     latest: Option<(i64, Instant)>,
     before: Option<(i64, Instant)>,
 }
 
-/// The work of one organisation.
+/// The thread time used by one organisation, and the lock that makes its requests run one at a time.
 #[derive(Debug)]
 struct OrganisationShare {
     work: Mutex<WorkBalance>,
@@ -50,11 +51,11 @@ struct OrganisationShare {
 struct WorkBalance {
     seconds: f64,
     at: Instant,
-    /// Until then the threads are left to others.
+    /// Until this time the organisation leaves the threads to others.
     rests_until: Instant,
 }
 
-/// Permission of a request to work. Its work is counted on drop.
+/// Permission of a request to work. On drop, the time spent is added to the work of the organisation.
 #[derive(Debug)]
 pub(super) struct WorkPermit {
     share: Arc<OrganisationShare>,
@@ -64,8 +65,8 @@ pub(super) struct WorkPermit {
 }
 
 impl FairTurns {
-    /// Waits until a request of this organisation may work; returns at once if the organisation does little work, or if
-    /// no other is active.
+    /// Waits until a request of this organisation may work. Returns at once if the organisation does little work, or if no
+    /// other organisation is active.
     pub(super) async fn acquire_permit(&self, organisation: i64) -> WorkPermit {
         let (share, is_shared) = self.shares().join(organisation, Instant::now());
         let is_heavy = is_shared && share.work().now(Instant::now()) > AT_WILL.as_secs_f64();
@@ -85,7 +86,7 @@ impl FairTurns {
 }
 
 impl WorkShares {
-    /// The share of an organisation that sends a request now, and whether another organisation was active within
+    /// Returns the share of an organisation that sends a request now, and whether another organisation was active within
     /// [`RECENT`].
     fn join(&mut self, organisation: i64, now: Instant) -> (Arc<OrganisationShare>, bool) {
         if self.latest.is_some_and(|(latest, _)| latest != organisation) {
@@ -124,7 +125,7 @@ impl WorkBalance {
 }
 
 impl WorkPermit {
-    /// Runs the work, and counts the time that it takes on the thread.
+    /// Runs the future, and counts the time that it takes on the thread.
     pub(super) async fn work<F: Future>(mut self, work: F) -> F::Output {
         let mut work = pin!(work);
         let mut held = pin!(tokio::time::sleep(HELD_MAX));
@@ -168,7 +169,7 @@ mod tests {
         turn.spent = spent;
     }
 
-    /// The wait of an organisation that has just done this much work.
+    /// Returns how long a request of the organisation waits for its permit.
     async fn waited(turns: &FairTurns, organisation: i64) -> Duration {
         let begun = Instant::now();
         drop(turns.acquire_permit(organisation).await);
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(waited(&turns, HEAVY).await, REST_MAX, "but not for ever");
     }
 
-    /// Also when the client is gone.
+    /// The permit is also released when the client disconnects.
     #[tokio::test(start_paused = true)]
     async fn an_abandoned_permit_is_released() {
         let turns = FairTurns::default();
@@ -201,7 +202,7 @@ mod tests {
         assert!(turns.acquire_permit(HEAVY).await.permit.is_some(), "the next one has its turn");
     }
 
-    /// A slow request body does not delay others for long.
+    /// A slow request body does not delay other requests for long.
     #[tokio::test(start_paused = true)]
     async fn a_permit_held_too_long_is_passed_on() {
         let turns = FairTurns::default();

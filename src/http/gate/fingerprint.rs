@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::http::kit::body::parse_object;
 
-/// SHA-256 of a request.
+/// Returns the SHA-256 hash of a request.
 #[must_use]
 pub fn fingerprint(method: &str, path: &str, query: &str, body: &[u8]) -> [u8; 32] {
     let body = parse_object(body).map_or_else(|_| body.to_vec(), |object| canonical(Value::Object(object)));

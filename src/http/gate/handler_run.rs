@@ -1,5 +1,5 @@
-//! Runs handlers: a panic is answered with 500, and the refusal of a write is sent only when everything that it was
-//! based on is durable.
+//! Runs handlers. A panic is answered with 500. A write is refused only when everything that the refusal is based on is
+//! durable.
 
 use std::any::Any;
 use std::future::Future;
@@ -14,8 +14,8 @@ use crate::http::gate::write::retry_given_up;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::ApiReply;
 
-/// Runs a handler that may write. Its refusal is sent only when everything that it has read is durable. A transaction
-/// that the database aborted in favour of another one is repeated: it had no effect.
+/// Runs a handler that may write. A refusal is sent only when everything that the handler has read is durable. A transaction
+/// that the database aborted in favour of another one is repeated, since it had no effect.
 pub(super) async fn run_write<S>(handler: Handler<S>, mut call: ApiCall<S>) -> Result<ApiReply, ApiError> {
     let refused = match call.known_input {
         Some(_) => Some(call.refused_input().await?),
@@ -40,7 +40,7 @@ async fn run_once<S>(handler: &Handler<S>, call: ApiCall<S>) -> Result<ApiReply,
     outcome
 }
 
-/// The response of a handler, or 500 if it panics.
+/// Returns the response of a handler, or 500 if it panics.
 pub(super) async fn catch_panic(
     handler: impl Future<Output = Result<ApiReply, ApiError>>,
 ) -> Result<ApiReply, ApiError> {
@@ -49,7 +49,7 @@ pub(super) async fn catch_panic(
     })
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")

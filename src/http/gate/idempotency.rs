@@ -39,7 +39,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(20);
 /// A key claimed by this request.
 #[derive(Debug)]
 pub struct KeyClaim {
-    /// Token, key and claim of the run.
+    /// Token, idempotency key, and id of this claim.
     pub run: IdempotentRun,
     /// Organisation of the token; bodies are sealed for it.
     pub organisation: Id,
@@ -47,7 +47,7 @@ pub struct KeyClaim {
     pub origin: OriginalRequest,
 }
 
-/// State of a key after a claim.
+/// State of a key after a request has tried to claim it.
 pub enum KeyState {
     /// Claimed by this request.
     Mine,
@@ -55,7 +55,7 @@ pub enum KeyState {
     Running,
     /// Used for a different request.
     Mismatch,
-    /// Used before: the response of the first request.
+    /// Used before for the same request, with the response to replay.
     Answered(AnswerReplay),
 }
 
@@ -71,11 +71,11 @@ pub trait IdempotencyStore {
     fn renew(&self, claim: &KeyClaim) -> impl Future<Output = Result<(), ApiError>>;
     /// Frees the key for another run.
     fn free(&self, claim: &KeyClaim) -> impl Future<Output = Result<(), ApiError>>;
-    /// Keeper of the response of the claim's run.
+    /// Returns the keeper that stores the response of the claim's run.
     fn keeper(&self, claim: Arc<KeyClaim>) -> Arc<dyn AnswerKeeper>;
 }
 
-/// Runs a handler, under a key if one was sent.
+/// Runs a handler of a `POST`, under an idempotency key if the request has one.
 ///
 /// # Errors
 ///
@@ -104,7 +104,7 @@ pub async fn run<S: IdempotencyStore + 'static>(
     }
     call.effect = call.effect.kept_by(state.keeper(Arc::clone(&claim)));
     let outcome = with_renewed_lease(&*state, &claim, run_write(handler, call)).await;
-    // The response was stored with its effect.
+    // A success was stored together with its effect; only a failure frees the key.
     if outcome.is_err()
         && let Err(error) = state.free(&claim).await
     {
@@ -141,7 +141,7 @@ async fn with_renewed_lease<S: IdempotencyStore, T>(
     }
 }
 
-/// Reads the header: 1 to 255 visible ASCII characters, at most once.
+/// Reads the header, which may occur once, with 1 to 255 visible ASCII characters.
 fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY);
     let (first, second) = (values.next(), values.next());
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts renewals.
+    /// A store that counts renewals.
     #[derive(Default)]
     struct Leases(std::cell::Cell<u32>);
 
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Contract 1.10: the worker renews its lease of 60 seconds for as long as it runs, and may miss a renewal.
+    /// Contract 1.10: a request renews its lease of 60 seconds for as long as it runs, and may miss a renewal.
     #[rstest]
     #[case(19, 0)]
     #[case(61, 3)]
@@ -203,7 +203,7 @@ mod tests {
         assert!(RENEW_EVERY.as_millis() * 2 < u128::try_from(LEASE_MS).unwrap());
     }
 
-    /// Contract 1.10, form.
+    /// Contract 1.10: the form of a key.
     #[rstest]
     #[case(&[], Ok(None))]
     #[case(&["a"], Ok(Some("a")))]

@@ -1,6 +1,7 @@
-//! Keys and responses in the main database, for every state that has one (contract 1.10).
+//! Idempotency keys and responses in the main database, for every application state that has one (contract 1.10).
 //!
-//! A running key is a lease. Bodies of responses are stored sealed, bound to the organisation, the token and the key.
+//! The key of a running request is a lease. Bodies of responses are stored sealed, bound to the organisation, the token and
+//! the key.
 
 use std::sync::Arc;
 
@@ -24,11 +25,11 @@ use crate::store::idempotency_keys::{
 };
 use crate::store::{Database, Transaction};
 
-/// Longest body that is stored; a longer one is rebuilt on request.
+/// Longest body that is stored, in bytes; a longer one is rebuilt when its response is replayed.
 const WHOLE_BYTES: usize = 64 * 1_024;
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// A state with a main database for keys and responses.
+/// An application state with a main database for keys and responses.
 pub trait KeyStore {
     /// The main database.
     fn main(&self) -> &Database;
@@ -38,7 +39,7 @@ pub trait KeyStore {
     fn base_url(&self) -> &str;
     /// Id of this node, which holds the leases.
     fn node(&self) -> Id;
-    /// The guard of the wall clock.
+    /// Guard of the wall clock, for leases.
     fn guard(&self) -> &ClockGuard;
     /// The bytes stored for each token.
     fn cached_bytes(&self) -> &Arc<CachedBytes>;
@@ -85,7 +86,7 @@ impl<S: KeyStore> IdempotencyStore for S {
             lease_ms: LEASE_MS,
         };
         let claimed = keys::claim(&write, new).await?;
-        // Also if nothing was claimed: the response that was found may not be committed yet.
+        // Commits even if nothing was claimed: the response that was found may not be durable yet.
         write.commit().await?;
         Ok(match claimed {
             ClaimOutcome::Mine => KeyState::Mine,
@@ -119,7 +120,7 @@ fn seal(sealer: &SecretSealer, claim: &KeyClaim, body: &str) -> String {
     sealer.seal(body_place(claim, &claim.run.token.to_string()), body)
 }
 
-/// The response as it was sent, or how to rebuild it.
+/// Returns the response as it was sent, or what is needed to rebuild it.
 fn open(sealer: &SecretSealer, claim: &KeyClaim, answer: CachedAnswer) -> Result<AnswerReplay, ApiError> {
     let AnswerHead { status, location, language } = answer.head;
     let status = StatusCode::from_u16(status).map_err(|error| ApiError::Internal(error.into()))?;

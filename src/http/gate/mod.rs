@@ -1,4 +1,5 @@
-//! The path of every request: the order of checks of contract 1.8, and the headers of every response (1.12).
+//! The gate that requests to the API pass: the checks in the order of contract 1.8, and the headers of every response
+//! (1.12).
 //!
 //! Authentication, plan, rate limit, route and permissions are checked before a handler runs. Writes run in their own
 //! task, so that a disconnecting client does not stop them half-way. The gate is generic over the application state.
@@ -62,14 +63,14 @@ const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset
 
 /// Lookup of callers by the application.
 pub trait CallerLookup {
-    /// The caller whose token has this hash, expired or not.
+    /// Returns the caller whose token has this hash, even if the token is expired.
     fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
 
-    /// Counts a request of a token if it is counted for all nodes together; `None` = this process counts it.
+    /// Counts a request of a token if it is counted for all nodes together; `None` = this process has to count it.
     fn count_cluster_wide(&self, token: i64) -> impl Future<Output = Option<RateLimitDecision>>;
 }
 
-/// Returns the known input of the operation at a path pattern.
+/// Returns the parameters and members that the operation at a path pattern knows.
 pub type FindKnownInput = Box<dyn Fn(HttpVerb, &str) -> KnownInput + Send + Sync>;
 
 /// Settings and limits of the gate.
@@ -84,15 +85,15 @@ pub struct GateRules {
     pub limiter: Arc<RateLimiter>,
     /// Returns true if an address is a trusted proxy.
     pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
-    /// Allowed origins of browsers.
+    /// The origins from which browsers may call the API.
     pub cors: CorsPolicy,
-    /// The limits of a body.
+    /// Size limit and time limit of a request body.
     pub body_limits: BodyLimits,
     /// Finds the parameters and members that an operation knows; a strict request with any other is refused.
     pub known_input: FindKnownInput,
 }
 
-/// The gate, with the routes and the application state. One instance for all threads.
+/// The gate, with the routes and the application state. All threads share one instance.
 pub struct ApiGate<S> {
     rules: GateRules,
     routes: Arc<RouteTable<S>>,
@@ -116,7 +117,7 @@ struct AuthenticationFailure {
 }
 
 impl AuthenticationFailure {
-    /// 401, or 429 if the limit of the address is exceeded.
+    /// 401, or 429 if the address has exceeded its rate limit.
     fn refused(allowance: RateLimitDecision, now: Timestamp) -> Self {
         let error = check_allowance(allowance, now).err().unwrap_or(ApiError::Unauthorised);
         Self { allowance, error }
@@ -124,7 +125,7 @@ impl AuthenticationFailure {
 }
 
 impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
-    /// A gate in front of these routes.
+    /// Creates a gate in front of these routes.
     #[must_use]
     pub fn new(rules: GateRules, routes: RouteTable<S>, state: Arc<S>) -> Self {
         Self {
@@ -161,7 +162,7 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         response
     }
 
-    /// Steps 2 to 4: authentication and rate limit. Without a valid token the address is counted instead.
+    /// Steps 2 to 4: authentication and rate limit. A request without a valid token is counted for its address.
     async fn authenticate_and_answer(
         &self,
         asked: IncomingRequest<'_, S>,
@@ -183,8 +184,8 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         }
     }
 
-    /// Step 2. The same response for every flaw of a token. A wrong checksum costs no query, and an unknown token is
-    /// counted for its address before it is looked up.
+    /// Step 2: authentication. Every invalid token gets the same response. A wrong checksum costs no query, and an unknown
+    /// token is counted for its address before it is looked up.
     async fn authenticate(
         &self,
         request: &HttpRequest,
@@ -266,7 +267,7 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         self.rules.limiter.addresses().count(self.client_address(request), now)
     }
 
-    /// The address for which a request without a valid secret is counted.
+    /// Returns the address for which a request without a valid secret is counted.
     pub fn client_address(&self, request: &HttpRequest) -> IpAddr {
         let trusted = &self.rules.is_trusted_proxy;
         client_address(request.peer_addr(), request.headers(), trusted)
@@ -286,7 +287,7 @@ fn check_allowance(allowance: RateLimitDecision, now: Timestamp) -> Result<(), A
     if allowance.passes { Ok(()) } else { Err(ApiError::TooManyRequests(allowance.retry_after_seconds(now))) }
 }
 
-/// `OPTIONS` on a known path: the allowed methods. No token needed.
+/// `OPTIONS` on a known path: answers with the allowed methods, without a token.
 fn options<S>(resource: Option<(&PathRoutes<S>, PathValues)>) -> Result<ApiReply, ApiError> {
     let (resource, _) = resource.ok_or(ApiError::NotFound)?;
     let mut reply = ApiReply::data(json!({"methods": resource.methods().collect::<Vec<_>>()}));

@@ -3,11 +3,11 @@
 //! A window starts with its first request and lets exactly `limit` requests pass, also under concurrency. Time is an
 //! argument. Memory is bounded: ended windows are dropped, and addresses beyond the capacity share one window.
 //!
-//! In a cluster one node counts for a token, whichever node receives the request; while it is unreachable each node
-//! counts for itself, so that the limit is exceeded at most by a factor of the number of nodes. Addresses are counted
-//! by each node.
+//! In a cluster one node counts the requests of a token, whichever node receives them. While that node is unreachable, each
+//! node counts on its own, so that the limit is exceeded at most by a factor of the number of nodes. Requests of addresses
+//! are always counted by each node.
 //!
-//! An unknown secret (a token, a ping address) costs a database lookup. It is counted for its address before the
+//! An unknown secret (a token, a ping address) costs a database lookup. The request is counted for its address before the
 //! lookup, and uncounted if the secret is valid, so a flood of invented secrets costs little.
 
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ use crate::clock::Timestamp;
 use crate::model::rate_limit::{RateLimitDecision, WINDOW_MS};
 use crate::service_router::peers::RequestCounter;
 
-/// Lookups per second that an address may make once its window is full, so that a valid secret among invented ones is
+/// Lookups per second that an address may make although its window is full, so that a valid secret among invented ones is
 /// still found.
 const SPARE_LOOK_UPS_PER_SECOND: u32 = 100;
 const SECOND_MS: i64 = 1_000;
-/// The limiter's result for an address, before an unknown secret is looked up.
+/// Decision of the limiter for an address, before an unknown secret is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookUp {
     /// The allowance, with this request counted.
@@ -44,7 +44,8 @@ pub struct RateLimiter {
 pub struct AddressLimiter(RateWindows<IpAddr>);
 
 impl AddressLimiter {
-    /// `limit` requests per window; at most `most_addresses` addresses have windows of their own.
+    /// Allows `limit` requests per window. At most `most_addresses` addresses have windows of their own; the others share
+    /// one.
     #[must_use]
     pub fn new(limit: u32, most_addresses: usize) -> Self {
         Self(RateWindows::new(limit, most_addresses))
@@ -63,15 +64,15 @@ impl AddressLimiter {
         })
     }
 
-    /// Uncounts a request whose secret was valid: it is counted for that secret.
+    /// Uncounts a request whose secret was valid: the request is counted for the secret instead.
     pub fn give_back(&self, address: IpAddr, look_up: &LookUp, now: Timestamp) {
         self.0.with_window(address.to_canonical(), now, |window, _| window.give_back(&look_up.allowance));
     }
 }
 
 impl RateLimiter {
-    /// `limit` requests per window; at most `most_addresses` addresses have windows of their own. (The number of
-    /// tokens is bounded by the database.)
+    /// Allows `limit` requests per window. At most `most_addresses` addresses have windows of their own; the others share
+    /// one. The number of tokens is bounded by the database.
     #[must_use]
     pub fn new(limit: u32, most_addresses: usize) -> Self {
         Self {
@@ -85,7 +86,7 @@ impl RateLimiter {
         self.tokens.with_window(token, now, |window, limit| window.count(limit, now))
     }
 
-    /// Counts requests without a valid token.
+    /// The counter of requests without a valid token.
     #[must_use]
     pub const fn addresses(&self) -> &AddressLimiter {
         &self.addresses
@@ -98,7 +99,7 @@ impl RequestCounter for RateLimiter {
     }
 }
 
-/// Fixed windows by key.
+/// Counts requests in fixed windows, by key.
 #[derive(Debug)]
 struct RateWindows<K> {
     limit: u32,
@@ -109,9 +110,9 @@ struct RateWindows<K> {
 #[derive(Debug)]
 struct RateWindowTable<K> {
     windows: HashMap<K, RateWindow>,
-    /// Shared by all keys beyond the capacity: a flood of addresses uses no memory and is still limited.
+    /// Shared by all keys beyond the capacity, so that a flood of addresses uses no memory and is still limited.
     overflow: RateWindow,
-    /// Ended windows are dropped once per window length, so that each request pays O(1) on average.
+    /// Time at which ended windows are dropped next: once per window length, so that each request pays O(1) on average.
     next_sweep: Timestamp,
 }
 
@@ -122,7 +123,7 @@ struct RateWindow {
     spare: OverLimitLookUps,
 }
 
-/// Lookups of tokens that an address may make in the current second although its window is full.
+/// The lookups that an address has made in one second although its window was full.
 #[derive(Clone, Copy, Debug)]
 struct OverLimitLookUps {
     since: Timestamp,
@@ -144,16 +145,16 @@ impl RateWindow {
         Self { started_at: now, used: 0, spare: OverLimitLookUps { since: now, used: 0 } }
     }
 
-    /// Reverts a count, if it was made in this window.
+    /// Reverts a count that was made in this window; ignores any other.
     fn give_back(&mut self, counted: &RateLimitDecision) {
         if counted.passes && counted.ends_at == self.started_at.plus_ms(WINDOW_MS) {
             self.used = self.used.saturating_sub(1);
         }
     }
 
-    /// Returns true if the window is over, also if the wall clock was set back: no client should wait for a time that
-    /// is hours away. Requests that read the clock just before the one that started the window, and are counted after
-    /// it, belong to it.
+    /// Returns true if the window has ended. A wall clock that was set back by a window length ends it as well: no client
+    /// should wait for a time that is hours away. A request that read the clock just before the start of the window, but is
+    /// counted after it, belongs to the window.
     fn has_ended(&self, now: Timestamp) -> bool {
         !(-WINDOW_MS..WINDOW_MS).contains(&now.ms_since(self.started_at))
     }
@@ -188,7 +189,7 @@ impl<K: Copy + Eq + Hash> RateWindows<K> {
     }
 
     fn with_window<T>(&self, key: K, now: Timestamp, act: impl FnOnce(&mut RateWindow, u32) -> T) -> T {
-        // Counting cannot panic half-way, so a poisoned lock still guards whole values.
+        // Counting cannot panic half-way, so the values behind a poisoned lock are consistent.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.sweep(now);
         act(state.window(key, self.capacity, now), self.limit)
@@ -253,7 +254,7 @@ mod tests {
         assert!(!limiter.count_token(2, START).passes);
     }
 
-    /// Contract 1.9: whole seconds, rounded up, 1..60; the window ends at START + 60 s.
+    /// Contract 1.9: `Retry-After` has whole seconds, rounded up, 1 to 60; the window ends at START + 60 s.
     #[rstest]
     #[case(0, 60)]
     #[case(1, 60)]
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(allowance.retry_after_seconds(at(-3_600_000)), 60);
     }
 
-    /// Two threads read the clock in one order and count in the other.
+    /// Two threads read the clock in one order and count in the other order.
     #[test]
     fn a_request_that_read_the_clock_before_the_first_one_belongs_to_its_window() {
         let limiter = RateLimiter::new(1, 10);
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(state.windows.len(), 1);
     }
 
-    /// A flood of invented secrets: its database lookups are bounded, and a valid secret among them is not counted.
+    /// In a flood of invented secrets the database lookups are bounded, and a valid secret among them is not counted.
     #[test]
     fn token_lookups_are_counted_in_advance() {
         let strangers = AddressLimiter::new(3, 10);

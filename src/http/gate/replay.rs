@@ -1,4 +1,5 @@
-//! Replays a stored response (contract 1.10); one that was too long to be stored is rebuilt from what it shows.
+//! Replays a stored response (contract 1.10). A response that was too long to be stored is rebuilt from the resource it
+//! shows.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::http::kit::path::RequestPath;
 use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::{ApiReply, ReplyBody};
 
-/// Message of a response that can be neither replayed nor rebuilt.
+/// Message of a response that can neither be replayed nor rebuilt.
 const ANSWER_GONE: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
 
 /// The request whose response is stored.
@@ -42,7 +43,7 @@ pub struct AnswerReplay {
 pub enum ReplayBody {
     /// Stored as it was sent.
     Cached(String),
-    /// It must be built again.
+    /// Not stored; it must be rebuilt.
     MadeAgain {
         /// Path of the shown resource; empty if the request may run again.
         resource: String,
@@ -52,9 +53,9 @@ pub enum ReplayBody {
 }
 
 impl OriginalRequest {
-    /// The path of the resource that a response shows: the new one, or the one of the request. Empty if the request may
-    /// run again; `None` if the response shows nothing that can be read. Its URL is the base URL of the API and its
-    /// path.
+    /// Returns the path of the resource that a response shows: the path of the new resource, or of the request. Empty if the
+    /// request may run again; `None` if the response shows nothing that can be read. `base_url` is what comes before the
+    /// path in the URL of a resource.
     #[must_use]
     pub fn resource(&self, reply: &ApiReply, base_url: &str) -> Option<String> {
         if self.may_run_again {
@@ -77,7 +78,8 @@ impl OriginalRequest {
 }
 
 impl AnswerReplay {
-    /// The whole response. A rebuilt one shows its resource in its current state, or its id alone if it is gone.
+    /// Builds the whole response. A body that was not stored shows the current state of its resource, or only the id if the
+    /// resource is gone.
     ///
     /// # Errors
     /// Those of the request that reads the resource.
@@ -98,8 +100,8 @@ impl AnswerReplay {
     }
 }
 
-/// The body of a repeated read-only request. It succeeded once: if it is refused now, because its subject has changed
-/// or is gone, the body says so.
+/// Returns the body of a repeated read-only request. The request succeeded once: if it is refused now, because its subject
+/// has changed or is gone, the body says so.
 fn render_repeated(outcome: Result<ApiReply, ApiError>) -> Result<String, ApiError> {
     match outcome {
         Ok(reply) => Ok(reply.text()),
@@ -110,7 +112,7 @@ fn render_repeated(outcome: Result<ApiReply, ApiError>) -> Result<String, ApiErr
     }
 }
 
-/// The body of a `GET` of this path; the id alone if the resource is gone, or the caller may not read it.
+/// Returns the body of a `GET` of this path; only the id if the resource is gone, or the caller may not read it.
 async fn read<S>(
     routes: &RouteTable<S>,
     resource: &str,
@@ -122,7 +124,7 @@ async fn read<S>(
     let route = found.route(HttpVerb::Get).ok_or(ApiError::NotFound)?;
     let id = resource.rsplit('/').next().unwrap_or_default();
     let id_alone = json!({"data": {"id": id}}).to_string();
-    // The response had shown what the caller had created; its current state requires the permission to read it.
+    // The response showed what the caller had created; its current state requires the permission to read it.
     if route.access().check(&call.caller, &QueryString::default()).is_err() {
         return Ok(id_alone);
     }

@@ -1,7 +1,7 @@
 //! Routes (methods, path, access rule, handler) and the table that finds them.
 //!
-//! A route cannot be declared without its [`AccessRule`], and a table with an open route is refused at start. The order of
-//! these checks for a request is decided by the gate.
+//! A route cannot be declared without its [`AccessRule`], and a table with an unprotected route is refused at start. The
+//! gate decides in which order a request is checked.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::model::access::Permission;
 pub enum HttpVerb {
     /// Reads a resource or list.
     Get,
-    /// Read without body; every route with `Get` has it.
+    /// Reads a resource without its body; every route with `Get` has this method.
     Head,
-    /// Create, or perform an action.
+    /// Creates a resource, or performs an action.
     Post,
-    /// Change; always the same as `Patch`.
+    /// Changes members of a resource; every route with `Patch` has this method.
     Put,
     /// Changes members of a resource.
     Patch,
@@ -39,7 +39,7 @@ impl HttpVerb {
     /// All methods, in the order of `Allow`.
     pub const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// The verb of a request; `None` for methods that no route has.
+    /// Returns the verb of a request; `None` for methods that no route has.
     #[must_use]
     pub fn of(method: &Method) -> Option<Self> {
         Self::ALL.into_iter().find(|verb| verb.as_str() == method.as_str())
@@ -89,19 +89,20 @@ impl AccessRule {
         Self { any_token, is_one_enough, permissions, when_true: &[], is_closed_to_confined }
     }
 
-    /// Allows tokens with at least one of these permissions, on plans with API access; the response depends on which.
+    /// Allows tokens with at least one of these permissions, on plans with API access; the response depends on the
+    /// permissions.
     #[must_use]
     pub const fn needs_one_of(permissions: &'static [Permission]) -> Self {
         Self { is_one_enough: true, ..Self::needs(permissions) }
     }
 
-    /// Requires a further permission for each of these query parameters that is true.
+    /// Requires further permissions: each query parameter listed here needs its permission if its value is true.
     #[must_use]
     pub const fn when_true(self, when_true: &'static [(&'static str, Permission)]) -> Self {
         Self { when_true, ..self }
     }
 
-    /// Excludes tokens confined to an access scope: the route concerns the whole organisation.
+    /// Excludes tokens confined to an access scope, because the route concerns the whole organisation.
     #[must_use]
     pub const fn for_whole_organisation(self) -> Self {
         Self { is_closed_to_confined: true, ..self }
@@ -113,13 +114,13 @@ impl AccessRule {
         self.is_one_enough
     }
 
-    /// The permissions that are always required, or of which one is required.
+    /// The permissions of the rule. All are required, or only one of them, see `is_one_enough`.
     #[must_use]
     pub const fn permissions(&self) -> &'static [Permission] {
         self.permissions
     }
 
-    /// Query parameters that require a further permission when true.
+    /// Returns the query parameters that require a further permission when true.
     #[must_use]
     pub const fn flag_permissions(&self) -> &'static [(&'static str, Permission)] {
         self.when_true
@@ -137,10 +138,10 @@ impl AccessRule {
         self.any_token
     }
 
-    /// Checks that the caller has every permission and sees everything that the route concerns.
+    /// Checks that the caller has the required permissions, and may see everything that the route concerns.
     ///
     /// # Errors
-    /// 403 with the first missing permission.
+    /// 403 with the first missing permission, or because the token is confined to an access scope.
     pub fn check(&self, caller: &Caller, query: &QueryString) -> Result<(), ApiError> {
         let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
         let further = asked.map(|(_, permission)| permission);
@@ -156,7 +157,7 @@ impl AccessRule {
 pub type Handler<S> =
     Arc<dyn Fn(ApiCall<S>) -> LocalBoxFuture<'static, Result<ApiReply, ApiError>> + Send + Sync>;
 
-/// A route: one line of the table.
+/// A route: one row of the table.
 pub struct ApiRoute<S> {
     verbs: &'static [HttpVerb],
     pattern: PathPattern,
@@ -186,7 +187,7 @@ impl<S> ApiRoute<S> {
         Self::writing(&[HttpVerb::Post], pattern, access, handler)
     }
 
-    /// `POST` of a query that is too long for a query string: it changes nothing.
+    /// Creates a route for `POST` of a query that is too long for a query string. A request changes nothing.
     pub fn post_query<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
@@ -195,7 +196,7 @@ impl<S> ApiRoute<S> {
         Self { changes_nothing: true, ..Self::post(pattern, access, handler) }
     }
 
-    /// `PUT` and `PATCH`: both are a partial update (contract 1.1).
+    /// Creates a route for `PUT` and `PATCH`: both are a partial update (contract 1.1).
     pub fn update<F, R>(pattern: &'static str, access: AccessRule, handler: F) -> Self
     where
         F: Fn(ApiCall<S>) -> R + Send + Sync + 'static,
@@ -213,7 +214,7 @@ impl<S> ApiRoute<S> {
         Self::writing(&[HttpVerb::Delete], pattern, access, handler)
     }
 
-    /// A route whose responses are committed before they are sent.
+    /// Creates a route whose responses are committed before they are sent.
     fn writing<F, R>(
         verbs: &'static [HttpVerb],
         pattern: &'static str,
@@ -247,7 +248,7 @@ impl<S> ApiRoute<S> {
         self.changes_nothing
     }
 
-    /// Returns true if an `Idempotency-Key` counts: on every `POST` but uploads, which replace the file anyway
+    /// Returns true if the route observes `Idempotency-Key`: every `POST` except uploads, which replace the file anyway
     /// (contract 1.10).
     #[must_use]
     pub fn takes_key(&self) -> bool {
@@ -261,7 +262,7 @@ impl<S> ApiRoute<S> {
     }
 }
 
-/// A line of the route table, for the API description.
+/// A row of the route table, for the API description.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSummary {
     /// Methods of the route.
@@ -279,13 +280,13 @@ pub struct PathRoutes<S> {
 }
 
 impl<S> PathRoutes<S> {
-    /// The route for this method.
+    /// Returns the route for this method; `None` if the path does not support it.
     #[must_use]
     pub fn route(&self, verb: HttpVerb) -> Option<&ApiRoute<S>> {
         self.routes.iter().find(|route| route.verbs.contains(&verb))
     }
 
-    /// The supported methods, in a fixed order.
+    /// Returns the supported methods, in a fixed order.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
         let known = HttpVerb::ALL.into_iter().filter(|verb| self.route(*verb).is_some());
         known.map(HttpVerb::as_str)
@@ -298,10 +299,10 @@ impl<S> PathRoutes<S> {
     }
 }
 
-/// Error: an invalid route table.
+/// The reason why a route table is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteTableError {
-    /// A route without an access rule.
+    /// A route has no access rule.
     #[error("the route {method} {path} declares no permission")]
     Open {
         /// First method of the route.
@@ -309,7 +310,7 @@ pub enum RouteTableError {
         /// Path of the route.
         path: &'static str,
     },
-    /// Two routes for the same requests.
+    /// Two routes are for the same requests.
     #[error("the route {method} {path} is there twice")]
     Twice {
         /// The method of both routes.
@@ -334,7 +335,7 @@ impl<S> RouteTable<S> {
         for route in routes {
             table.add(route)?;
         }
-        // A literal segment takes precedence over a parameter: `/v1/tags/ensure` is not a tag.
+        // A literal segment takes precedence over a parameter: in `/v1/tags/ensure`, `ensure` is not the id of a tag.
         table.resources.sort_by_key(|resource| resource.pattern.parameters());
         Ok(table)
     }
@@ -359,7 +360,7 @@ impl<S> RouteTable<S> {
         Ok(())
     }
 
-    /// All lines of the table.
+    /// Returns all rows of the table.
     pub fn lines(&self) -> impl Iterator<Item = RouteSummary> + '_ {
         let routes = self.resources.iter().flat_map(|resource| &resource.routes);
         routes.map(|route| RouteSummary {
@@ -369,7 +370,7 @@ impl<S> RouteTable<S> {
         })
     }
 
-    /// The resource at this path, with the values of the path parameters.
+    /// Returns the routes of this path, with the values of the path parameters.
     #[must_use]
     pub fn find(&self, path: &RequestPath) -> Option<(&PathRoutes<S>, PathValues)> {
         let mut resources = self.resources.iter();

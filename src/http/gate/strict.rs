@@ -1,9 +1,9 @@
-//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): unknown parts of a request are refused instead of ignored. So are
-//! repeated keys of a JSON object.
+//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): unknown parts of a request, and repeated keys of a JSON object,
+//! are refused instead of ignored.
 //!
-//! They are found before the handler runs, and reported in the order of the checks of contract 1.8: the handler runs
-//! with a [`WriteGrant`](crate::http::gate::write::WriteGrant) that cannot be committed, so that earlier errors are reported
-//! first.
+//! Refused parts are found before the handler runs, but reported in the order of the checks of contract 1.8. For that the
+//! handler runs with a [`WriteGrant`](crate::http::gate::write::WriteGrant) that cannot be committed, so that errors of
+//! earlier checks are reported first.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -20,8 +20,8 @@ pub const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-a
 /// The value of [`PREFERENCE_APPLIED`].
 pub const HANDLED_STRICTLY: HeaderValue = HeaderValue::from_static("handling=strict");
 
-/// Returns true if a request with these headers is to be handled strictly. Of several values of a preference the first
-/// one counts.
+/// Returns true if a request with these headers is to be handled strictly. If a preference has several values, the first
+/// counts.
 #[must_use]
 pub fn is_strict(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(PREFER).filter_map(|line| line.to_str().ok());
@@ -32,11 +32,11 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
     preferences.next().is_some_and(|value| value.eq_ignore_ascii_case(STRICT))
 }
 
-/// The response to a request; `refused` are the parts that a strict one must not have.
+/// Returns the response to a request; `refused` lists the parts that a strict request must not have (`None` = not strict).
 ///
 /// # Errors
-/// 422 with the refused parts, also if the handler succeeded or reported an exceeded quota; else the error of the
-/// handler.
+/// 422 with the refused parts, also if the handler succeeded, found errors in other fields, or reported an exceeded quota.
+/// Otherwise the error of the handler.
 pub(super) fn refuse_strictly(
     outcome: Result<ApiReply, ApiError>,
     refused: Option<FieldErrors>,

@@ -1,4 +1,4 @@
-//! The gate against contract 1.1, 1.8, 1.9 and 1.12: a directory of callers and a few routes, no database.
+//! Tests the gate against contract 1.1, 1.8, 1.9 and 1.12, with a list of callers and a few routes, without a database.
 
 mod world;
 
@@ -16,7 +16,7 @@ const UNAUTHORISED: &str = "Send a valid API token as a Bearer token.";
 const NOT_FOUND: &str = "The requested resource does not exist.";
 const NO_PLAN: &str = "The plan of this organisation does not include API access.";
 
-/// Contract 1.8, steps 2 to 9: each row would fail at a later step as well.
+/// Contract 1.8, steps 2 to 9: the request of each row would also fail at a later step.
 #[rstest]
 #[case("GET", "/v1/services/{id}", "", 401, UNAUTHORISED)]
 #[case("GET", "/v1/services/{id}", "unknown", 401, UNAUTHORISED)]
@@ -116,7 +116,7 @@ async fn a_request_that_passes_every_check_reaches_its_handler(
     assert_eq!((response.status().as_u16(), answered.to_string()), (200, body.replace("{id}", ID)));
 }
 
-/// Contract 1.12, 1.9: on every response, whatever its status.
+/// Contract 1.12, 1.9: common headers of every response, whatever its status.
 #[rstest]
 #[case("GET", "/v1/services/{id}", "full", 200)]
 #[case("OPTIONS", "/v1/services", "", 200)]
@@ -232,7 +232,7 @@ async fn a_body_is_read_within_its_limits() {
     assert_eq!(response.status(), 413);
 }
 
-/// Reliability 15: the full token has a millisecond left, the expired one has none, whatever happens to the clock.
+/// Reliability 15: the full token is valid for another millisecond, the expired token is not, whatever happens to the clock.
 #[rstest]
 #[case::a_year_ahead(365)]
 #[case::a_year_back(-365)]
@@ -246,8 +246,8 @@ async fn a_clock_change_neither_expires_nor_revives_a_token(#[case] days: i64) {
     }
 }
 
-/// A flood of invented tokens with valid checksums: they are counted before they are looked up, and a valid token among
-/// them is still accepted.
+/// Invented tokens with valid checksums are counted before they are looked up, and a valid token among them is still
+/// accepted.
 #[tokio::test]
 async fn invented_tokens_cause_few_database_lookups() {
     let mut world = world(3);

@@ -1,4 +1,4 @@
-//! Metrics of answered requests, by status class and duration; for `/metrics`.
+//! Counts answered requests by status class and duration, for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::telemetry::{Exposition, MetricCollector};
 
 /// Upper bounds of the latency histogram in milliseconds.
 const BOUNDS_MS: [u64; 9] = [1, 2, 5, 10, 20, 50, 100, 500, 2_000];
-/// Classes of responses: 2xx, 4xx, 5xx, and all others.
+/// Status classes of responses.
 const CLASSES: [&str; 4] = ["2xx", "4xx", "5xx", "other"];
 
 /// Counters of responses, for `/metrics`.

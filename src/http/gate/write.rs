@@ -1,9 +1,9 @@
 //! Writes: one transaction for the effect and for the response stored under an `Idempotency-Key`.
 //!
-//! A handler begins, stores, renders its response and commits with it; only then may the response be sent. So a kill at
-//! any moment leaves the effect with its response, or neither. Writers share commits, so a transaction may read
-//! uncommitted data of another one: its response is sent only when that data is durable. A write handler can return
-//! nothing but a [`CommittedReply`] response, and the transaction of a refused one is kept for [`AbandonedTransaction::undo`].
+//! A handler begins, stores, renders its response and commits with it; only then may the response be sent. So a kill at any
+//! moment leaves both the effect and its response, or neither. Writers share commits, so a transaction may read uncommitted
+//! data of another one: its response is sent only when that data is durable. A write handler can only return a
+//! [`CommittedReply`]; the transaction of a refused write is kept for [`AbandonedTransaction::undo`].
 
 use std::future::Future;
 use std::ops::Deref;
@@ -18,12 +18,12 @@ use crate::http::kit::reply::ApiReply;
 use crate::store::changes::ChangeScope;
 use crate::store::{Database, Transaction, organisations};
 
-/// Attempts at a write that the database aborts in favour of others.
+/// Maximum number of attempts at a write that the database aborts in favour of others.
 const ATTEMPTS: u32 = 5;
-/// Pause before the second attempt; grows by the same amount with each further one.
+/// Pause before the second attempt; each further pause is longer by this time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Stores the response of a write, so that the same request gets it again.
+/// Stores the response of a write, so that a repeated request gets the same response.
 pub trait AnswerKeeper {
     /// Stores the response in the transaction of the effect.
     ///
@@ -37,10 +37,10 @@ pub trait AnswerKeeper {
     ) -> LocalBoxFuture<'a, Result<(), ApiError>>;
 }
 
-/// The right of a request to change something, with the keeper of its response if it was sent under a key.
+/// The permission of a request to write, with the keeper of its response if the request has an `Idempotency-Key`.
 #[derive(Clone)]
 pub struct WriteGrant {
-    /// Database key of the organisation that owns everything that is changed.
+    /// Database key of the organisation that owns everything that the request changes.
     organisation: i64,
     keeper: Option<Arc<dyn AnswerKeeper>>,
     unanswered: AbandonedTransaction,
@@ -49,7 +49,7 @@ pub struct WriteGrant {
 }
 
 impl WriteGrant {
-    /// The effect of a request on behalf of an organisation.
+    /// Creates the permission for a request on behalf of an organisation.
     #[must_use]
     pub fn of(organisation: i64) -> Self {
         Self { organisation, keeper: None, unanswered: AbandonedTransaction::default(), refusal: None }
@@ -67,7 +67,7 @@ impl WriteGrant {
         Self { refusal: Some(refusal), ..self }
     }
 
-    /// Checks that the effect may be committed; to be called before anything that cannot be undone.
+    /// Checks that the effect may be committed. To be called before any action that cannot be undone.
     ///
     /// # Errors
     /// 422 with the errors.
@@ -75,7 +75,7 @@ impl WriteGrant {
         self.refusal.clone().map_or(Ok(()), |refusal| Err(refusal.into()))
     }
 
-    /// Returns the place to which the transaction moves if the handler drops it.
+    /// Returns the slot to which the transaction moves if the handler drops it.
     #[must_use]
     pub fn unanswered(&self) -> AbandonedTransaction {
         self.unanswered.clone()
@@ -87,22 +87,22 @@ impl WriteGrant {
         Ok(WriteTransaction { transaction: Some(transaction), effect: self })
     }
 
-    /// Begins the transaction with the organisation locked: another locked one waits until this one ends. So what is
-    /// read and counted meanwhile (names, links, quotas) still holds at the commit.
+    /// Begins the transaction with the organisation locked: other locked transactions wait until this one ends. So names,
+    /// links and quotas that are read in the transaction still hold at the commit.
     pub async fn begin_locked(self, main: &Database) -> Result<WriteTransaction, ApiError> {
         let write = self.begin(main).await?;
         organisations::lock(&*write, write.effect.organisation).await?;
         Ok(write)
     }
 
-    /// Commits the response to an action outside of the database that cannot be undone, such as a message that was
-    /// sent. If the database aborts this transaction, only the transaction is repeated, never the request.
+    /// Commits the response to an action outside of the database that cannot be undone, such as a message that was sent. If
+    /// the database aborts this transaction, only the transaction is repeated, never the action.
     ///
     /// # Errors
     /// As [`WriteTransaction::commit`].
     pub async fn commit_outcome(self, main: &Database, reply: ApiReply) -> Result<CommittedReply, ApiError> {
         match retry_given_up(|| true, || self.clone().commit_once(main, reply.clone())).await {
-            // The gate would repeat the request.
+            // With `GivenUp` the gate would repeat the request.
             Err(ApiError::GivenUp) => Err(ApiError::Unavailable),
             outcome => outcome,
         }
@@ -119,7 +119,7 @@ impl WriteGrant {
     }
 }
 
-/// Repeats a write while the database aborts it in favour of another one; an aborted one had no effect.
+/// Repeats a write while the database aborts it in favour of another one. An aborted attempt has no effect.
 pub(super) async fn retry_given_up<T, F: Future<Output = Result<T, ApiError>>>(
     may_be_made_again: impl Fn() -> bool,
     mut make: impl FnMut() -> F,
@@ -135,7 +135,7 @@ pub(super) async fn retry_given_up<T, F: Future<Output = Result<T, ApiError>>>(
 
 /// A transaction that ends with a response. If dropped, it moves to [`AbandonedTransaction`].
 pub struct WriteTransaction {
-    /// `None` only while it ends.
+    /// `None` only during the commit or after the transaction has moved.
     transaction: Option<Transaction>,
     effect: WriteGrant,
 }
@@ -160,20 +160,20 @@ impl Drop for WriteTransaction {
 }
 
 impl WriteTransaction {
-    /// Commits the effect and the response, and returns the response. A response without an effect is committed as
-    /// well: the data that it is based on is durable then.
+    /// Commits the effect and the response, and returns the response. A response without an effect is committed as well, so
+    /// that the data that it is based on is durable.
     ///
     /// # Errors
     ///
-    /// 503 or 500 when the database fails: nothing has changed then, unless it did not answer the commit. 409 if
-    /// another run has taken over the key, because this one took too long. 422 if the effect is refused.
+    /// 503 or 500 when the database fails; then nothing has changed, unless it failed during the commit, whose outcome is
+    /// unknown. 409 if another run has taken over the key, because this run took too long. 422 if the effect is refused.
     pub async fn commit(mut self, reply: ApiReply) -> Result<CommittedReply, ApiError> {
         self.effect.check()?;
         if let Some(keeper) = &self.effect.keeper {
             keeper.keep(&self, &reply).await?;
         }
         if let Some(transaction) = self.transaction.take() {
-            // A request changes nothing that is shown in services of another organisation.
+            // A request changes nothing that services of another organisation show.
             transaction.concerns_at_most(ChangeScope::Organisation(self.effect.organisation));
             transaction.commit().await?;
         }
@@ -181,18 +181,18 @@ impl WriteTransaction {
     }
 }
 
-/// A response whose effect, and the data that it is based on, are durable. Only [`WriteTransaction::commit`] creates one.
+/// A response whose effect, and the data that it is based on, are durable. Only [`WriteTransaction::commit`] creates it.
 #[derive(Debug)]
 pub struct CommittedReply(ApiReply);
 
 impl CommittedReply {
-    /// The response, which may be sent now.
+    /// Returns the response, which may be sent now.
     #[must_use]
     pub fn into_reply(self) -> ApiReply {
         self.0
     }
 
-    /// A response for tests without a database.
+    /// Creates a response for tests without a database.
     #[cfg(test)]
     pub(in crate::http) const fn without_database(reply: ApiReply) -> Self {
         Self(reply)
@@ -208,12 +208,11 @@ impl AbandonedTransaction {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(transaction);
     }
 
-    /// Rolls the transaction back. Returns when everything that it has read is durable, so that the refusal may be
-    /// sent.
+    /// Rolls the transaction back. Returns when everything that it has read is durable, so that the refusal may be sent.
     ///
     /// # Errors
     ///
-    /// 503 or 500, to be sent instead of the refusal: data that it was based on was not committed.
+    /// 503 or 500, to be sent instead of the refusal, because data that the refusal is based on was not committed.
     pub async fn undo(&self) -> Result<(), ApiError> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match left {
@@ -234,7 +233,7 @@ mod tests {
     use crate::config::limits::StoreLimits;
     use crate::store::database::sqlite_url;
 
-    /// Transactions to be aborted by the database before one succeeds.
+    /// Number of transactions that the database aborts before one succeeds.
     struct GivenUp(AtomicU32);
 
     impl AnswerKeeper for GivenUp {
@@ -251,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The gate repeats a request that ends with [`ApiError::GivenUp`]: a message would be sent twice.
+    /// The gate repeats a request that ends with [`ApiError::GivenUp`], so a message would be sent twice.
     #[rstest]
     #[case(0, true, 0)]
     #[case(4, true, 0)]

@@ -1,7 +1,7 @@
 //! Reads the JSON body of a request (contract 1.2): content type, size, time, syntax, in this order.
 //!
-//! A body is an object of at most 32 levels; of repeated keys the last one counts. `fields` interprets it. Actions
-//! without a schema do not read their bodies at all.
+//! A body is an object of at most 32 levels; if a key is repeated, its last value counts. `fields` interprets the object.
+//! Actions without a schema do not read their bodies at all.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::http::kit::error::ApiError;
 /// Deepest nesting of objects and lists; the body itself is level 1.
 pub const MAX_DEPTH: usize = 32;
 
-/// The limits of a body.
+/// Size limit and time limit of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
     /// Largest size of a body, in bytes.
     pub bytes: usize,
-    /// Longest time from the first read to the last byte, so that a slow client cannot hold a request for ever.
+    /// Longest time from the first read to the last byte, so that a slow client cannot occupy a request indefinitely.
     pub timeout: Duration,
 }
 
@@ -38,7 +38,7 @@ pub fn check_content_type(headers: &HeaderMap) -> Result<(), BadRequest> {
 /// Reads at most `limits.bytes` bytes within `limits.timeout`.
 ///
 /// # Errors
-/// 413 beyond the limit, as soon as it is known; 408 on timeout; 400 if the client disconnects.
+/// 413 as soon as it is known that the body is too large; 408 on timeout; 400 if the client disconnects.
 pub async fn read_bytes(
     headers: &HeaderMap,
     payload: impl Stream<Item = Result<Bytes, PayloadError>>,
@@ -67,7 +67,7 @@ async fn collect(
     Ok(bytes.freeze())
 }
 
-/// The declared length; one that cannot be represented counts as too large.
+/// Returns the declared length; a length that cannot be represented counts as too large.
 fn declared_length(headers: &HeaderMap) -> Option<usize> {
     let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
     Some(text.parse().unwrap_or(usize::MAX))
@@ -113,7 +113,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, BadRequest> {
     }
 }
 
-/// Returns the depth of nested brackets outside of strings. Checked before parsing: the parser's own limit is 128.
+/// Returns the depth of nested brackets outside of strings. It is checked before parsing, whose own limit is 128.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -168,7 +168,7 @@ mod tests {
 
     const TYPE: &str = "400 Send the request body as application/json.";
 
-    /// Contract 1.2, content types.
+    /// Contract 1.2: content types.
     #[rstest]
     #[case(&[], Ok(()))]
     #[case(&[("content-type", "application/json")], Ok(()))]
@@ -197,7 +197,7 @@ mod tests {
     const OBJECT: &str = "400 The request body must be a JSON object.";
     const LARGE: &str = "413 The request body is too large.";
 
-    /// Contract 1.2, bodies.
+    /// Contract 1.2: bodies.
     #[rstest]
     #[case(b"{}", Ok("{}"))]
     #[case(b" {\"b\": 400, \"a\": 4.0} \n", Ok(r#"{"b":400,"a":4.0}"#))]

@@ -1,8 +1,8 @@
 //! The error type for every refusal of the API (contract 5.1, 5.2): status, exact message, further members, headers.
 //!
-//! Errors are created where their cause is known and rendered once, at the gate, which adds the request id. Internal
-//! causes are logged with that id and never reach the client. `From` exists only where the mapping is right in every
-//! case: field errors are 422, and the error of a database determines its own status (`store_error`).
+//! Errors are created where their cause is known and rendered once, at the gate, which adds the request id. Internal causes
+//! are logged with that id and never reach the client. `From` exists only where it is right in every case: field errors are
+//! 422, and a database error determines its own status (`store_error`).
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -17,7 +17,7 @@ use crate::model::access::Permission;
 
 /// `Retry-After` in seconds while measurement data is unavailable.
 const MEASUREMENTS_RETRY_SECONDS: u64 = 30;
-/// `Retry-After` in seconds while the service itself is unavailable.
+/// `Retry-After` in seconds while the server is unavailable.
 const SERVICE_RETRY_SECONDS: u64 = 5;
 
 /// A refusal of a request.
@@ -26,7 +26,7 @@ pub enum ApiError {
     /// 400: the request cannot be parsed.
     #[error(transparent)]
     Malformed(#[from] BadRequest),
-    /// 401: no valid token.
+    /// 401: the request has no valid token.
     #[error("Send a valid API token as a Bearer token.")]
     Unauthorised,
     /// 402 or 403: a quota of the plan is exhausted.
@@ -35,26 +35,27 @@ pub enum ApiError {
     /// 403: the token lacks the permission.
     #[error("This token is missing the permission '{0}'.")]
     Forbidden(Permission),
-    /// 403: the token is confined to an access scope, and this concerns the whole organisation.
+    /// 403: the token is confined to an access scope, and the operation concerns the whole organisation.
     #[error("This token is confined to an access scope; this needs one that sees the whole organisation.")]
     Confined,
-    /// 403: the token is confined to an access scope, and this also concerns services outside of it. Holds the kind of
-    /// resource.
+    /// 403: the token is confined to an access scope, and the resource also concerns services outside of it. Holds the kind
+    /// of resource.
     #[error("This {0} also concerns services outside of the access scope of this token.")]
     Shared(&'static str),
     /// 403: the plan has no API access.
     #[error("The plan of this organisation does not include API access.")]
     NoApiAccess,
-    /// 404: no such path, or no such resource.
+    /// 404: the path or the resource does not exist.
     #[error("The requested resource does not exist.")]
     NotFound,
-    /// 405: the path exists, but not with this method. Holds the allowed methods as `GET, HEAD`.
+    /// 405: the path exists, but not with this method. Holds the allowed methods, such as `GET, HEAD`.
     #[error("This method is not allowed here. Allowed: {0}.")]
     MethodNotAllowed(String),
     /// 408: the body did not arrive in time.
     #[error("The request body did not arrive in time.")]
     BodyTimeout,
-    /// 409: the state of the resource does not allow it. Without `Retry-After`: a repeated request is refused as well.
+    /// 409: the state of the resource does not allow the operation. Without `Retry-After`, because a repetition would be
+    /// refused.
     #[error(transparent)]
     Conflict(#[from] StateConflict),
     /// 409: a request with the same key is still running.
@@ -63,35 +64,35 @@ pub enum ApiError {
     /// 413: the body exceeds the limit.
     #[error("The request body is too large.")]
     BodyTooLarge,
-    /// 422: the errors of all fields.
+    /// 422: fields are invalid. Holds the errors of all fields.
     #[error("{}", .0.message())]
     Fields(FieldErrors),
-    /// 429: the rate limit is exceeded; seconds until the window ends.
+    /// 429: the rate limit is exceeded. Holds the seconds until the window ends.
     #[error("Too many requests. Try again in {0} seconds.")]
     TooManyRequests(u64),
-    /// 429: a domain is verified too often; seconds until the next attempt.
+    /// 429: a domain is verified too often. Holds the seconds until the next attempt is allowed.
     #[error("This domain was checked a moment ago. Try again in {0} seconds.")]
     VerifyCooldown(u64),
-    /// 429: too many simulations run; seconds until the next attempt.
+    /// 429: too many simulations are running. Holds the seconds until the next attempt.
     #[error("Other simulations are running. Try again in {0} seconds.")]
     Simulating(u64),
-    /// 429: the organisation has too many open event streams; seconds until the next attempt.
+    /// 429: the organisation has too many open event streams. Holds the seconds until the next attempt.
     #[error("Too many streams of events are open. Close one, or try again in {0} seconds.")]
     TooManyStreams(u64),
-    /// 500: an internal error; logged, never shown.
+    /// 500: an internal error. Its cause is logged, and not shown to the client.
     #[error("Internal server error.")]
     Internal(anyhow::Error),
     /// 503: the measurement store is unavailable.
     #[error("Measurement data is not available at the moment.")]
     MeasurementsUnavailable,
-    /// 503: starting, stopping or without a database.
+    /// 503: the server is starting, stopping, or without a database.
     #[error("The service is not available at the moment.")]
     Unavailable,
-    /// 503: the database is available, but its disk has no space for a write.
+    /// 503: the database is available, but its disk is full, so that nothing can be written.
     #[error("The disk of the server is full: nothing can be saved at the moment.")]
     DiskFull,
-    /// 503: the database aborted this write in favour of another one. It had no effect; the gate repeats it before it
-    /// reports the error.
+    /// 503: the database aborted this write in favour of another one. The write had no effect; the gate repeats it before
+    /// reporting the error.
     #[error("The service is not available at the moment.")]
     GivenUp,
 }
@@ -104,16 +105,16 @@ pub enum StateConflict {
     Transition {
         /// Present state of the maintenance.
         status: &'static str,
-        /// States in which it is allowed.
+        /// States in which the operation is possible.
         needed: &'static [&'static str],
     },
     /// The incident is resolved.
     #[error("The incident is already resolved.")]
     IncidentResolved,
-    /// The window of the maintenance is fixed in its state.
+    /// The window of the maintenance cannot be changed in its present state, which is given here.
     #[error("The window of a maintenance in state '{0}' cannot be changed here.")]
     WindowLocked(&'static str),
-    /// The cover request is closed.
+    /// The cover request is closed. Holds its state.
     #[error("The cover request is '{0}'; only an open one can be answered.")]
     CoverOver(&'static str),
     /// A later message about the same subject has been delivered, so the earlier one is not sent again.
@@ -166,7 +167,7 @@ impl ApiError {
         }
     }
 
-    /// JSON body (contract 5.1): `message`, the members of the status, and `request_id`.
+    /// Returns the JSON body (contract 5.1): `message`, the members of the status, and `request_id`.
     #[must_use]
     pub fn body(&self, request_id: &str) -> Value {
         let mut body = Map::new();
@@ -189,7 +190,7 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// The same error without quota usage, for a caller who may not know how much of a plan its organisation uses.
+    /// Returns the same error without the usage of a quota, for callers who may not know how much of the plan is used.
     #[must_use]
     pub fn without_usage(self) -> Self {
         match self {
@@ -198,7 +199,7 @@ impl ApiError {
         }
     }
 
-    /// Headers that belong to the status.
+    /// Returns the headers that belong to the status.
     #[must_use]
     pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
         let retry = |seconds: u64| vec![(header::RETRY_AFTER, HeaderValue::from(seconds))];
@@ -218,7 +219,7 @@ impl ApiError {
         }
     }
 
-    /// The whole response. An internal error is logged here, with the request id that the client sees.
+    /// Returns the whole response. An internal error is logged here, with the request id that the client sees.
     #[must_use]
     pub fn to_response(&self, request_id: &str) -> HttpResponse {
         if let Self::Internal(error) = self {
@@ -244,7 +245,7 @@ mod tests {
         ApiError::Quota(QuotaExceeded { quota, limit, usage })
     }
 
-    /// Contract 5.1, 5.2 and 3.2: status, body (without `request_id`) and headers.
+    /// Contract 5.1, 5.2 and 3.2: status, body (without `request_id`) and headers of each error.
     #[rstest]
     #[case(
         ApiError::Malformed(BadRequest::Json),

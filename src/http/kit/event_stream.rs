@@ -14,7 +14,7 @@ type Chunks = LocalBoxStream<'static, Result<Bytes, Infallible>>;
 pub struct EventStream(Rc<RefCell<Option<Chunks>>>);
 
 impl EventStream {
-    /// A body of these chunks.
+    /// Creates a body of these chunks.
     #[must_use]
     pub fn new(chunks: impl Stream<Item = Bytes> + 'static) -> Self {
         Self(Rc::new(RefCell::new(Some(chunks.map(Ok).boxed_local()))))

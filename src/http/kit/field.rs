@@ -1,7 +1,7 @@
-//! One JSON value with its path, read as text, number, word, timestamp, list or object (contract, rule shorthand).
+//! One JSON value with its path, read as text, number, word, timestamp, list or object (contract, "rule shorthand").
 //!
-//! A failed read adds one error under the value's path and yields `None`. Trimming and counting follow the shorthand
-//! `str(a..b)`, whole numbers `int(a..b)`.
+//! A failed read adds one error under the value's path and yields `None`. Texts are trimmed and counted as in the shorthand
+//! `str(a..b)`, whole numbers are read as in `int(a..b)`.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::http::kit::field_errors::ErrorCollector;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 
-/// Members of an empty object.
+/// The members of an empty object, for an empty list that counts as one.
 static NO_MEMBERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// A value and its path.
@@ -43,13 +43,13 @@ impl<'a> BodyField<'a> {
         &self.path
     }
 
-    /// Adds an error: the value breaks `rule`.
+    /// Adds an error, because the value breaks `rule`.
     pub fn refuse<T>(&self, rule: FieldRule) -> Option<T> {
         self.errors.add(self.path.as_str(), rule);
         None
     }
 
-    /// Returns true for a string of white space.
+    /// Returns true for a string that is empty or white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.value.as_str().is_some_and(|text| text.trim().is_empty())
@@ -65,19 +65,19 @@ impl<'a> BodyField<'a> {
         }
     }
 
-    /// The string, trimmed, with a length in Unicode scalar values.
+    /// Reads a string and trims it. `length` is counted in Unicode scalar values.
     #[must_use]
     pub fn text(&self, length: RangeInclusive<usize>) -> Option<String> {
         let text = self.string()?.trim();
         if text.contains('\0') {
-            // Neither a database column nor a person can handle it.
+            // PostgreSQL cannot store this character.
             return self.refuse(FieldRule::NoNul);
         }
         self.check_length(text, &length)?;
         Some(text.to_owned())
     }
 
-    /// Checks the length of a text that belongs to this field.
+    /// Checks the length of a text that was read from this field.
     #[must_use]
     pub fn check_length(&self, text: &str, length: &RangeInclusive<usize>) -> Option<()> {
         let characters = text.chars().count();
@@ -90,7 +90,7 @@ impl<'a> BodyField<'a> {
         }
     }
 
-    /// A whole number; `60.0` counts as one.
+    /// Reads a whole number within these bounds; `60.0` counts as a whole number.
     #[must_use]
     pub fn integer(&self, bounds: RangeInclusive<i64>) -> Option<i64> {
         let Some(number) = self.value.as_number().and_then(whole) else {
@@ -111,7 +111,7 @@ impl<'a> BodyField<'a> {
         self.value.as_bool().or_else(|| self.refuse(FieldRule::Boolean))
     }
 
-    /// One of the `allowed` words, case-sensitive.
+    /// Reads one of the `allowed` words, case-sensitively.
     #[must_use]
     pub fn word(&self, allowed: &[&str]) -> Option<&'a str> {
         let word = self.string()?;
@@ -124,7 +124,7 @@ impl<'a> BodyField<'a> {
         timestamp::parse(self.string()?).or_else(|| self.refuse(FieldRule::Timestamp))
     }
 
-    /// Returns true for an object, and for the empty list that PHP clients send for an empty object (contract 1.2).
+    /// Returns true for an object, and for an empty list, which PHP clients send for an empty object (contract 1.2).
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.members().is_some()
@@ -135,7 +135,7 @@ impl<'a> BodyField<'a> {
         self.errors
     }
 
-    /// The members of an object; empty for an empty list.
+    /// Returns the members of an object, or no members for an empty list.
     pub(super) fn members(&self) -> Option<&'a Map<String, Value>> {
         match self.value {
             Value::Object(members) => Some(members),
@@ -144,7 +144,7 @@ impl<'a> BodyField<'a> {
         }
     }
 
-    /// The entries of a list with at most `most` entries.
+    /// Reads a list with at most `most` entries.
     #[must_use]
     pub fn list(&self, most: usize) -> Option<Vec<Self>> {
         let Value::Array(values) = self.value else {
@@ -158,7 +158,7 @@ impl<'a> BodyField<'a> {
     }
 }
 
-/// The number if its fraction is zero. Beyond 64 bits it saturates, which every bound refuses.
+/// Returns the number if its fraction is zero. A number beyond 64 bits becomes the nearest limit, which every bound refuses.
 fn whole(number: &Number) -> Option<i64> {
     if let Some(number) = number.as_i64() {
         return Some(number);
@@ -239,7 +239,7 @@ mod tests {
         expect(read(&body, |fields| fields.optional("x").and_then(|field| field.integer(1..=60))), expected);
     }
 
-    /// Contract, rule shorthand: `bool`, `enum`, `ts`.
+    /// Contract, rule shorthand: `bool`.
     #[rstest]
     #[case(json!(true), Ok(true))]
     #[case(json!(false), Ok(false))]

@@ -1,6 +1,6 @@
-//! Field errors of a request: field path → text (contract 5.3).
+//! Field errors of a request: each field path with its text (contract 5.3).
 //!
-//! [`FieldErrors`] keeps the first broken rule of each field, in the order in which fields were read; readers therefore
+//! [`FieldErrors`] keeps the first broken rule of each field, in the order in which fields are read. Readers therefore
 //! follow the order of the contract's tables.
 
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ impl FieldErrors {
         Self(vec![(path.into(), rule)])
     }
 
-    /// Adds an error of the field at `path`, unless it has one.
+    /// Adds an error of the field at `path`, unless the field has an error already.
     pub fn add(&mut self, path: impl Into<String>, rule: FieldRule) {
         let path = path.into();
         if self.0.iter().all(|(known, _)| *known != path) {
@@ -27,16 +27,16 @@ impl FieldErrors {
         }
     }
 
-    /// Adds all errors of another reading.
+    /// Adds the errors of another reader, except for fields that have an error already.
     pub fn extend(&mut self, other: Self) {
         for (path, rule) in other.0 {
             self.add(path, rule);
         }
     }
 
-    /// The errors of a strict request: those of its reader, and those for parts that are `refused` only because it is
-    /// strict. For the same path the reader's error is kept: it also takes the rest of the request and the stored data into
-    /// account.
+    /// Returns the errors of a strict request: the errors of its reader, and the parts that are `refused` only because the
+    /// request is strict. For the same path the reader's error is kept, since it takes the rest of the request and the
+    /// stored data into account.
     #[must_use]
     pub fn merge_strict(self, refused: Self) -> Self {
         let mut all = refused;
@@ -50,7 +50,8 @@ impl FieldErrors {
         all
     }
 
-    /// Sorts the errors of one list by the index of their entries: form and existence are checked separately.
+    /// Sorts the errors of one list by the index of their entries, because form and existence of the entries are checked
+    /// separately.
     #[must_use]
     pub fn sorted_by_index(mut self) -> Self {
         let index = |path: &str| path.rsplit('.').next().and_then(|index| index.parse::<usize>().ok());
@@ -58,7 +59,7 @@ impl FieldErrors {
         self
     }
 
-    /// Number of fields with errors.
+    /// Returns the number of fields with errors.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.0.len()
@@ -79,12 +80,12 @@ impl FieldErrors {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
 
-    /// Field paths and broken rules, in reading order.
+    /// Returns field paths and broken rules, in reading order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldRule)> {
         self.0.iter().map(|(path, rule)| (path.as_str(), rule))
     }
 
-    /// Text of the first error, and the number of further ones.
+    /// Returns the text of the first error, and the number of further errors.
     #[must_use]
     pub fn message(&self) -> String {
         let first = self.0.first().map(|(_, rule)| rule.to_string()).unwrap_or_default();
@@ -95,7 +96,7 @@ impl FieldErrors {
         }
     }
 
-    /// The `errors` object of a 422 body.
+    /// Returns the `errors` object of a 422 body.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let texts = self.0.iter().map(|(path, rule)| (path.clone(), json!([rule.to_string()])));
@@ -113,7 +114,7 @@ impl ErrorCollector {
         self.0.borrow_mut().add(path, rule);
     }
 
-    /// Adds all errors of another reading.
+    /// Adds all errors of another reader.
     pub fn extend(&self, other: FieldErrors) {
         self.0.borrow_mut().extend(other);
     }
@@ -136,7 +137,7 @@ mod tests {
         errors
     }
 
-    /// Contract 5.3, the example.
+    /// Contract 5.3: the example.
     #[test]
     fn the_body_lists_texts_by_field_in_reading_order() {
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Typed reading of a JSON object: each value is checked once, and all errors are collected (contract 1.2, 5.3).
 //!
-//! [`BodyFields`] is an object with its path, a [`BodyField`] one value with its path. A failed read adds one error and yields
-//! `None`; the caller checks the [`ErrorCollector`] at the end. This module knows no resource.
+//! [`BodyFields`] is an object with its path, a [`BodyField`] one value with its path. A failed read adds one error and
+//! yields `None`; the caller checks the [`ErrorCollector`] at the end. This module does not know any resource.
 
 use std::ops::RangeInclusive;
 
@@ -12,19 +12,19 @@ use crate::http::kit::rule::FieldRule;
 
 pub use crate::http::kit::field_errors::ErrorCollector;
 
-/// The value given by a client for a nullable field.
+/// The value that a client sent for a nullable field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldPatch<T> {
     /// Missing: the stored value is kept.
     Absent,
     /// Null: the value is cleared.
     Null,
-    /// The client gave this value.
+    /// A value other than null.
     Value(T),
 }
 
 impl<T> FieldPatch<T> {
-    /// The new value of a field whose stored value is `stored`.
+    /// Returns the new value of a field whose stored value is `stored`.
     #[must_use]
     pub fn or_stored(self, stored: Option<T>) -> Option<T> {
         match self {
@@ -34,7 +34,7 @@ impl<T> FieldPatch<T> {
         }
     }
 
-    /// Converts the value; a failed conversion, which has added an error, counts as absent.
+    /// Converts the value. A failed conversion, which must have added an error, counts as absent.
     #[must_use]
     pub fn read<U>(self, read: impl FnOnce(T) -> Option<U>) -> FieldPatch<U> {
         match self {
@@ -64,7 +64,7 @@ impl FieldPath<'_> {
 }
 
 impl<'a> BodyField<'a> {
-    /// The members of an object.
+    /// Returns the members, or adds an error if the value is not an object.
     #[must_use]
     pub fn object(&'a self) -> Option<BodyFields<'a>> {
         match self.members() {
@@ -75,13 +75,13 @@ impl<'a> BodyField<'a> {
 }
 
 impl<'a> BodyFields<'a> {
-    /// The members of the object at `path` (`""` for the body itself).
+    /// Creates a reader of the members of the object at `path` (`""` for the body itself).
     #[must_use]
     pub const fn new(members: &'a Map<String, Value>, path: &'a str, errors: &'a ErrorCollector) -> Self {
         Self { members, path: FieldPath(path), errors }
     }
 
-    /// A required member.
+    /// Reads a required member.
     #[must_use]
     pub fn required(&self, name: &str) -> Option<BodyField<'a>> {
         if !self.members.contains_key(name) {
@@ -90,7 +90,7 @@ impl<'a> BodyFields<'a> {
         self.optional(name)
     }
 
-    /// An optional member that must not be null.
+    /// Reads an optional member that must not be null.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<BodyField<'a>> {
         match self.nullable(name) {
@@ -103,7 +103,7 @@ impl<'a> BodyFields<'a> {
         }
     }
 
-    /// An optional member; null counts as missing.
+    /// Reads an optional member; null counts as missing.
     #[must_use]
     pub fn skippable(&self, name: &str) -> Option<BodyField<'a>> {
         match self.nullable(name) {
@@ -112,7 +112,7 @@ impl<'a> BodyFields<'a> {
         }
     }
 
-    /// A nullable member.
+    /// Reads a nullable member.
     #[must_use]
     pub fn nullable(&self, name: &str) -> FieldPatch<BodyField<'a>> {
         match self.members.get(name) {
@@ -122,7 +122,7 @@ impl<'a> BodyFields<'a> {
         }
     }
 
-    /// A nullable string; blank counts as null.
+    /// Reads a nullable string; a blank string counts as null.
     #[must_use]
     pub fn nullable_text(&self, name: &str, length: RangeInclusive<usize>) -> FieldPatch<String> {
         match self.nullable(name) {
@@ -145,7 +145,7 @@ impl<'a> BodyFields<'a> {
         }
     }
 
-    /// All members in the client's order.
+    /// Returns all members in the client's order.
     pub fn each(&self) -> impl Iterator<Item = (&'a str, BodyField<'a>)> {
         let (path, errors) = (self.path, self.errors);
         self.members

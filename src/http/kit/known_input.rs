@@ -1,7 +1,7 @@
 //! The known parameters and body members of an operation, and errors for unknown ones (contract 7, no. 48).
 //!
-//! They come from the description of the API, so a parameter or member is known exactly if it is described. Values are
-//! not checked: a member of the wrong type is refused by its reader.
+//! The known names come from the description of the API, so a parameter or member is known exactly if it is described.
+//! Values are not checked here: a member of the wrong type is refused by its reader.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 
-/// Most unknown parameters, and most unknown members, that are reported: a request may hold tens of thousands.
+/// Maximum number of unknown parameters, and of unknown members, that are reported: a request may hold tens of thousands.
 pub(super) const NAMED_MAX: usize = 100;
 
 /// Known parameters and body of one operation.
@@ -24,7 +24,7 @@ pub struct KnownInput {
 /// The body of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KnownBody {
-    /// No body: every member of an object that is sent is unknown.
+    /// The operation has no body: every member that is sent is unknown.
     #[default]
     Empty,
     /// A JSON object with these members.
@@ -36,16 +36,16 @@ pub enum KnownBody {
 /// A value in a JSON body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownValue {
-    /// Known members of an object in the order of the description; `None` = no object with fixed members.
+    /// Known members of an object, in the order of the description; `None` = the value has no fixed members.
     pub members: Option<Vec<(String, Self)>>,
-    /// The entries of a list, all alike.
+    /// The entries of a list, which all have this form; `None` = the value is no list.
     pub entries: Option<Box<Self>>,
     /// True if an object may have members of any name.
     pub is_open: bool,
 }
 
 impl KnownInput {
-    /// Errors for query parameters that the operation does not know, each with the known ones.
+    /// Returns an error for each query parameter that the operation does not know. Its text lists the known parameters.
     #[must_use]
     pub fn unknown_parameters(&self, query: &QueryString) -> FieldErrors {
         let mut errors = FieldErrors::default();
@@ -60,7 +60,7 @@ impl KnownInput {
         errors
     }
 
-    /// Errors for unknown body members by their dotted paths, each with the members known there.
+    /// Returns errors for unknown body members by their dotted paths. Their texts list the members known at that path.
     #[must_use]
     pub fn unknown_members(&self, body: &Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
@@ -74,7 +74,7 @@ impl KnownInput {
 }
 
 impl KnownValue {
-    /// Combines two descriptions of one value: known is what either of them knows.
+    /// Combines two descriptions of one value: a part is known if one of the descriptions knows it.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.is_open |= other.is_open;
@@ -108,7 +108,7 @@ impl KnownValue {
     }
 }
 
-/// The members of both; those with the same name are combined.
+/// Returns the members of both descriptions; members with the same name are combined.
 fn joined(mut one: Vec<(String, KnownValue)>, two: Vec<(String, KnownValue)>) -> Vec<(String, KnownValue)> {
     for (name, value) in two {
         match one.iter_mut().find(|(known, _)| *known == name) {
@@ -119,7 +119,7 @@ fn joined(mut one: Vec<(String, KnownValue)>, two: Vec<(String, KnownValue)>) ->
     one
 }
 
-/// Adds errors for unknown members here, and recurses into the others.
+/// Adds errors for unknown members of this object, and recurses into known members.
 fn collect_unknown(
     sent: &Map<String, Value>,
     known: &[(String, KnownValue)],
@@ -173,7 +173,7 @@ mod tests {
         KnownInput { parameters, body: KnownBody::Object(body) }
     }
 
-    /// Path and text of each error.
+    /// Returns path and text of each error.
     fn texts(errors: &FieldErrors) -> Vec<(String, String)> {
         errors.iter().map(|(path, rule)| (path.to_owned(), rule.to_string())).collect()
     }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// A body full of unknown members takes little time and memory.
+    /// Limits time and memory for a body full of unknown members.
     #[test]
     fn only_the_first_of_very_many_are_named() {
         let body: Map<String, Value> = (0..60_000).map(|n| (format!("k{n}"), json!({"a": 1}))).collect();

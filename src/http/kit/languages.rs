@@ -1,7 +1,7 @@
 //! The language of a response (contract 1.11, RFC 9110 section 12.5.4).
 //!
-//! The organisation's languages are matched with `Accept-Language`. An invalid or unmatched header is never refused;
-//! the default language is used.
+//! The organisation's languages are matched with `Accept-Language`. An invalid header, or one that matches no language, is
+//! never refused: the default language is used.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -17,14 +17,14 @@ pub struct AnswerLanguage {
 }
 
 impl AnswerLanguage {
-    /// The language for a client of this organisation.
+    /// Negotiates the language for a client of this organisation.
     #[must_use]
     pub fn negotiate(headers: &HeaderMap, organisation: &Organisation) -> Self {
         let default = organisation.default_locale.clone();
         Self::among(headers, &organisation.locales, default)
     }
 
-    /// The language for a reader who may choose among `locales`.
+    /// Negotiates the language for a client who may choose among `locales`.
     #[must_use]
     pub fn among(headers: &HeaderMap, locales: &[String], default: String) -> Self {
         let mut lines = headers.get_all(header::ACCEPT_LANGUAGE).map(HeaderValue::to_str);
@@ -39,20 +39,20 @@ impl AnswerLanguage {
         &self.chosen
     }
 
-    /// Returns the text in the reader's language.
+    /// Returns the text in the negotiated language, or else in the default language.
     #[must_use]
     pub fn text<'t>(&self, text: &'t TranslatedText) -> &'t str {
         text.text(&self.chosen, &self.default)
     }
 
-    /// `Content-Language` and `Vary` of an answer with translatable fields.
+    /// Returns `Content-Language` and `Vary` of a response with translatable fields.
     #[must_use]
     pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
         language_headers(&self.chosen)
     }
 }
 
-/// `Content-Language` and `Vary` of an answer in this language.
+/// Returns `Content-Language` and `Vary` of a response in this language.
 #[must_use]
 pub fn language_headers(language: &str) -> Vec<(HeaderName, HeaderValue)> {
     let vary = (header::VARY, HeaderValue::from_static("Accept-Language"));
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 1.11, negotiation: an organisation with `en` (default), `de` and `pt-BR`.
+    /// Contract 1.11: negotiation for an organisation with `en` (default), `de` and `pt-BR`.
     #[rstest]
     #[case("", "en")]
     #[case("de", "de")]

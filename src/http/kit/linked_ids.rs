@@ -1,7 +1,7 @@
 //! Ids of other resources in bodies and query strings: `service_ids`, `statuspage_ids` (contract 4.10.2, 4.10.5).
 //!
-//! In a body every id must exist in the organisation; in a filter unknown and foreign ids are ignored. Only the form is
-//! checked here; the existence of all ids is checked at once in the store.
+//! In a body every id must exist in the organisation; in a filter, unknown and foreign ids are ignored. Only the form of ids
+//! is checked here. The store checks whether they exist, with one query.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::http::kit::query::QueryString;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 
-/// Most ids in one filter.
+/// Maximum number of ids in one filter.
 pub const FILTER_IDS_MAX: usize = 100;
 
-/// Ids of a body with their indices in the list, without repetitions.
+/// The ids of a list in a body with their indices, without repetitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedIds {
     path: String,
@@ -32,7 +32,7 @@ pub enum NullEntries {
 }
 
 impl LinkedIds {
-    /// Reads `list(most, id)`.
+    /// Reads a list of at most `most` ids.
     #[must_use]
     pub fn read(field: &BodyField<'_>, most: usize, nulls: NullEntries) -> Option<Self> {
         let mut ids: Vec<(usize, Id)> = Vec::new();
@@ -40,7 +40,7 @@ impl LinkedIds {
             if entry.value().is_null() && nulls == NullEntries::Ignored {
                 continue;
             }
-            // An entry of the wrong form has added an error; the existence of the others is still checked.
+            // An entry of the wrong form has added an error; the existence of the other ids is still checked.
             if let Some(id) = read_id(&entry)
                 && ids.iter().all(|(_, known)| *known != id)
             {
@@ -50,13 +50,13 @@ impl LinkedIds {
         Some(Self { path: field.path().to_owned(), ids })
     }
 
-    /// The ids in the client's order.
+    /// Returns the ids in the client's order.
     #[must_use]
     pub fn ids(&self) -> Vec<Id> {
         self.ids.iter().map(|(_, id)| *id).collect()
     }
 
-    /// The keys of the ids in the client's order. Adds an error for each id that is not `known`.
+    /// Returns the keys of the ids in the client's order. Adds an error for each id that is not `known`.
     pub fn resolve<K: Copy>(
         &self,
         kind: &'static str,
@@ -82,12 +82,12 @@ pub fn read_id(field: &BodyField<'_>) -> Option<Id> {
     text.trim().parse().ok().or_else(|| field.refuse(FieldRule::IdForm))
 }
 
-/// The filter `service_ids`: `None` if not sent, empty if it selects nothing.
+/// Reads the filter `service_ids`: `None` if it was not sent, an empty list if it selects nothing.
 pub fn read_service_filter(query: &QueryString, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     read_id_filter(query, "service_ids", errors)
 }
 
-/// The filter by ids with this name; as [`read_service_filter`].
+/// Reads the filter by ids with this name, in the same way as [`read_service_filter`].
 pub fn read_id_filter(query: &QueryString, name: &str, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     let items = query.list(name)?;
     if items.len() > FILTER_IDS_MAX {

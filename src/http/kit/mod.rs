@@ -1,4 +1,4 @@
-//! Tools of the API that know no resource: parsing requests, building responses, field rules.
+//! Tools of the API that do not know any resource: parsing requests, building responses, field rules.
 //!
 //! Everything here could serve another API unchanged, except for the texts of [`rule`] and [`quota`]. Nothing here
 //! knows the route table or the application state.

@@ -1,7 +1,7 @@
 //! Page-based lists (contract 1.4): the requested rows, and the envelope with `links` and `meta`.
 //!
-//! Paging is never refused, not even in strict requests: invalid values are replaced by the defaults. Counting and
-//! selecting rows is done by the store.
+//! Paging is never refused, not even in strict requests: invalid values are replaced by the defaults, and values out of
+//! range by the nearest limit. The store counts and selects the rows.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub const DEFAULT_PER_PAGE: u64 = 15;
 /// Largest number of rows per page.
 pub const MAX_PER_PAGE: u64 = 100;
 
-/// Largest distinguished page number: every client can represent it.
+/// Largest page number; larger numbers are reduced to it. JSON clients can represent it exactly.
 const MAX_PAGE: u64 = 1 << 53;
 
 /// The requested page of a list.
@@ -21,12 +21,12 @@ const MAX_PAGE: u64 = 1 << 53;
 pub struct PageRequest {
     /// Number of the page, from 1.
     pub page: u64,
-    /// 1..=100, or all rows of a whole collection.
+    /// Number of rows on the page: 1 to 100, or the number of all rows of a whole collection.
     pub per_page: u64,
 }
 
 impl PageRequest {
-    /// Reads `page` and `per_page`; values outside their limits are limited.
+    /// Reads `page` and `per_page`; values out of range are replaced by the nearest limit.
     #[must_use]
     pub fn read(query: &QueryString, default_per_page: u64) -> Self {
         Self {
@@ -35,8 +35,8 @@ impl PageRequest {
         }
     }
 
-    /// As [`PageRequest::read`] for a whole collection of `total` rows: all of them in one page, unless one of the
-    /// two parameters is sent.
+    /// As [`PageRequest::read`] for a whole collection of `total` rows: all rows are on one page, unless `page` or
+    /// `per_page` is sent.
     #[must_use]
     pub fn read_whole(query: &QueryString, total: u64) -> Self {
         if query.contains("page") || query.contains("per_page") {
@@ -45,19 +45,19 @@ impl PageRequest {
         Self { page: 1, per_page: total.max(1) }
     }
 
-    /// Number of rows before the page; saturates at the largest number that a database accepts.
+    /// Returns the number of rows before the page; saturates at the largest number that a database accepts.
     #[must_use]
     pub fn offset(&self) -> u64 {
         (self.page - 1).saturating_mul(self.per_page).min(i64::MAX.cast_unsigned())
     }
 
-    /// Offset and limit of the page.
+    /// Returns offset and limit of the page.
     #[must_use]
     pub fn window(&self) -> PageWindow {
         PageWindow { offset: self.offset(), limit: self.per_page }
     }
 
-    /// Cuts the rows of the page out of a complete list.
+    /// Returns the rows of the page out of a complete list.
     #[must_use]
     pub fn slice_rows<T>(&self, rows: Vec<T>) -> Vec<T> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -71,7 +71,7 @@ pub fn read_per_page(query: &QueryString, default: u64) -> u64 {
     whole_number(query.plain_value("per_page")).map_or(default, |rows| rows.clamp(1, MAX_PER_PAGE))
 }
 
-/// A whole number; a negative one counts as 0, one out of range as the largest.
+/// Reads a whole number; a negative number counts as 0, a number out of range as the largest.
 fn whole_number(text: Option<&str>) -> Option<u64> {
     let text = text?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 1.4, the parameters.
+    /// Contract 1.4: the parameters.
     #[rstest]
     #[case("", 1, 15)]
     #[case("page=3&per_page=25", 3, 25)]
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(read, PageRequest { page, per_page });
     }
 
-    /// Contract 1.4, whole collections.
+    /// Contract 1.4: whole collections.
     #[rstest]
     #[case("", 0, 1, 1)]
     #[case("", 240, 1, 240)]
@@ -184,7 +184,7 @@ mod tests {
         PageEnvelope { request, total, path, query: &query }.envelope(rows)
     }
 
-    /// Contract 1.4, the example.
+    /// Contract 1.4: the example.
     #[test]
     fn the_envelope_is_the_one_of_the_example() {
         let mut shown = envelope("tag=env:prod&per_page=25&page=1", 61);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(shown.to_string(), expected.to_string());
     }
 
-    /// Contract 1.4, details: (query, total) → (prev, next, last, from, to).
+    /// Contract 1.4: prev, next, last, from and to, for each query and total.
     #[rstest]
     #[case("", 0, json!([null, null, 1, null, null]))]
     #[case("page=2", 16, json!([1, null, 2, 16, 16]))]

@@ -1,4 +1,4 @@
-//! The path of a request (contract 1.1): decoded segments, matched against patterns of routes.
+//! The path of a request (contract 1.1): decoded segments, which are matched against the patterns of routes.
 //!
 //! Exactly one trailing slash is accepted; nothing is normalised or redirected. A malformed id counts as an id that
 //! does not exist.
@@ -31,7 +31,7 @@ impl RequestPath {
         self.segments.first().is_some_and(|first| first == "v1")
     }
 
-    /// The path for links: without trailing slash, percent-encoded.
+    /// Returns the path for links: without trailing slash, percent-encoded.
     #[must_use]
     pub fn canonical(&self) -> String {
         self.segments.iter().map(|segment| format!("/{}", query::encode(segment))).collect()
@@ -43,7 +43,7 @@ impl RequestPath {
 pub struct PathPattern(&'static str);
 
 impl PathPattern {
-    /// A pattern; a segment in braces matches any non-empty text.
+    /// Creates a pattern; a segment in braces matches any non-empty text.
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
         Self(text)
@@ -55,7 +55,7 @@ impl PathPattern {
         self.0
     }
 
-    /// The values of the segments in braces, if the pattern matches.
+    /// Returns the values of the segments in braces, if the pattern matches.
     #[must_use]
     pub fn captures(self, path: &RequestPath) -> Option<PathValues> {
         let mut values = Vec::new();
@@ -91,7 +91,7 @@ fn is_parameter(segment: &str) -> bool {
 pub struct PathValues(Vec<String>);
 
 impl PathValues {
-    /// The value at this position.
+    /// Returns the value at this position, counted from 0.
     ///
     /// # Errors
     /// 404 if the route has no such position.
@@ -99,7 +99,7 @@ impl PathValues {
         self.0.get(at).map(String::as_str).ok_or(ApiError::NotFound)
     }
 
-    /// The id at this position.
+    /// Returns the id at this position, counted from 0.
     ///
     /// # Errors
     /// 404 if the text is not a well-formed id.

@@ -1,7 +1,7 @@
 //! Query strings (contract 1.7, specification 4.9): the values of parameters, and the original order for links.
 //!
 //! A [`QueryString`] is parsed once. Unknown parameters are kept for links and otherwise ignored. The meaning of an empty
-//! value depends on the parameter, so readers can distinguish it from a missing one.
+//! value depends on the parameter, so readers can distinguish an empty value from a missing one.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -28,29 +28,29 @@ struct QueryPair {
     name: String,
     /// True if the name ended in `[]` or `[N]`.
     bracketed: bool,
-    /// Decoded value.
+    /// Decoded value of the parameter.
     value: String,
     /// `name=value`, percent-encoded again for links.
     encoded: String,
 }
 
-/// The values sent for one name, in the form that occurs last.
+/// The values sent for one name. If plain and bracketed forms are mixed, the form that occurs last counts.
 enum SentValues<'a> {
     Plain(&'a str),
     Bracketed(Vec<&'a str>),
 }
 
-/// One item of a list parameter.
+/// An item of a list parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListItem<'a> {
-    /// Position after dropping empty items: the N of error keys.
+    /// Position in the list without empty items, from 0: the N in the keys of errors.
     pub position: usize,
     /// Text of the item, trimmed.
     pub text: &'a str,
 }
 
 impl ListItem<'_> {
-    /// Error key of this item.
+    /// Returns the key of this item in errors.
     #[must_use]
     pub fn path(&self, name: &str) -> String {
         format!("{name}.{}", self.position)
@@ -71,12 +71,12 @@ impl QueryString {
         self.parameters.iter().any(|parameter| parameter.name == name)
     }
 
-    /// The names of all parameters in order, with repetitions.
+    /// Returns the names of all parameters in order, with repetitions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parameters.iter().map(|parameter| parameter.name.as_str())
     }
 
-    /// The value of a single-value parameter, trimmed; `""` if it was sent empty. The bracket form adds an error.
+    /// Returns the value of a single-value parameter, trimmed; `""` if it was sent empty. The bracketed form adds an error.
     pub fn single<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         match self.sent(name)? {
             SentValues::Plain(value) => Some(value.trim()),
@@ -87,12 +87,12 @@ impl QueryString {
         }
     }
 
-    /// As [`QueryString::single`], for filters: an empty value counts as not sent.
+    /// As [`QueryString::single`], for filters: an empty value counts as missing.
     pub fn narrowing_value<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         self.single(name, errors).filter(|value| !value.is_empty())
     }
 
-    /// The plain value without errors, for parameters that are never refused.
+    /// Returns the plain value, trimmed, for parameters that are never refused.
     #[must_use]
     pub fn plain_value(&self, name: &str) -> Option<&str> {
         match self.sent(name)? {
@@ -101,8 +101,8 @@ impl QueryString {
         }
     }
 
-    /// The items of a list parameter: trimmed, without empty items and repetitions. `Some` of an empty list if the
-    /// parameter was sent empty.
+    /// Returns the items of a list parameter, trimmed, without empty items and repetitions. An empty list if the parameter
+    /// was sent empty; `None` if it was not sent.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<Vec<ListItem<'_>>> {
         let values = match self.sent(name)? {
@@ -120,7 +120,7 @@ impl QueryString {
         Some(items)
     }
 
-    /// A filter with a list of words. Adds an error for each word that is not allowed. Empty if it was not sent.
+    /// Reads a filter with a list of words, and adds an error for each word that is not allowed. Empty if it was not sent.
     pub fn words<T: FromStr>(&self, name: &str, allowed: &[&str], errors: &mut FieldErrors) -> Vec<T> {
         let mut words = Vec::new();
         for item in self.list(name).into_iter().flatten() {
@@ -132,7 +132,7 @@ impl QueryString {
         words
     }
 
-    /// A filter with a boolean: `true`, `false`, `1`, `0` in any case.
+    /// Reads a filter with a boolean: `true`, `false`, `1` or `0`, in any case.
     pub fn boolean(&self, name: &str, errors: &mut FieldErrors) -> Option<bool> {
         let value = self.narrowing_value(name, errors)?;
         let read = read_boolean(value);
@@ -142,13 +142,13 @@ impl QueryString {
         read
     }
 
-    /// Returns true if the parameter is true. Anything but a boolean is refused by [`QueryString::boolean`].
+    /// Returns true if the parameter is true. Values that are no boolean are refused by [`QueryString::boolean`].
     #[must_use]
     pub fn is_true(&self, name: &str) -> bool {
         self.plain_value(name).and_then(read_boolean) == Some(true)
     }
 
-    /// A filter with a timestamp.
+    /// Reads a filter with a timestamp.
     pub fn timestamp(&self, name: &str, errors: &mut FieldErrors) -> Option<Timestamp> {
         let value = self.narrowing_value(name, errors)?;
         let read = timestamp::parse_query(value);
@@ -158,7 +158,7 @@ impl QueryString {
         read
     }
 
-    /// The filter `from`..`to`. Adds an error if `to` is not later than `from`.
+    /// Reads the filters `from` and `to`. Adds an error if `to` is not later than `from`.
     pub fn period(&self, errors: &mut FieldErrors) -> (Option<Timestamp>, Option<Timestamp>) {
         let (from, to) = (self.timestamp("from", errors), self.timestamp("to", errors));
         if let (Some(from), Some(to)) = (from, to)
@@ -169,7 +169,7 @@ impl QueryString {
         (from, to)
     }
 
-    /// The parameters except `left_out`, in their original order, percent-encoded again and each followed by `&`.
+    /// Returns the parameters except `left_out`, in their original order, percent-encoded again and each followed by `&`.
     #[must_use]
     pub fn encoded_without(&self, left_out: &str) -> String {
         let remaining = self.parameters.iter().filter(|parameter| !parameter.is_plain(left_out));
@@ -208,7 +208,7 @@ impl QueryPair {
     }
 }
 
-/// The name without the brackets of `name[]` and `name[7]`.
+/// Returns the name without the brackets of `name[]` or `name[7]`; `None` if there are no brackets.
 fn without_brackets(name: &str) -> Option<&str> {
     let (bare, index) = name.strip_suffix(']')?.split_once('[')?;
     (!bare.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(bare)
@@ -245,7 +245,7 @@ mod tests {
         Some(items.map(|item| (item.position, item.text.to_owned())).collect())
     }
 
-    /// Contract 1.7: several values, plain repetition, sent empty.
+    /// Contract 1.7: several values, repeated plain parameters, empty parameters.
     #[rstest]
     #[case("", None)]
     #[case("other=a", None)]
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(errors, expected);
     }
 
-    /// Contract 1.4, link format.
+    /// Contract 1.4: the format of links.
     #[rstest]
     #[case("", "")]
     #[case("tag=env%3Aprod&per_page=25&page=2", "tag=env%3Aprod&per_page=25&")]

@@ -1,13 +1,13 @@
-//! Quotas that are refused with `upsell` (contract 3.2, 3.3): their status, key and text.
+//! Quotas whose refusal has an `upsell` member (contract 3.2, 3.3): their status, key and text.
 //!
-//! Quotas that are refused as field errors (tags, published pages, intervals) are rules of their fields (`rule`). The
-//! store counts, in the transaction of the write.
+//! Quotas whose refusal is a field error (tags, published pages, intervals) are rules of their fields (`rule`). The store
+//! counts the rows, in the transaction of the write.
 
 use std::fmt;
 
 use actix_web::http::StatusCode;
 
-/// A limit of the plan that refuses a whole request.
+/// A limit of the plan; a request that would exceed it is refused as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanQuota {
     /// Services that are not paused.
@@ -59,7 +59,7 @@ impl PlanQuota {
         }
     }
 
-    /// 403 for services and domains, 402 for the other limits (contract 7, choice 10).
+    /// Returns the status: 403 for services and domains, 402 for other limits (contract 7, choice 10).
     #[must_use]
     pub const fn status(self) -> StatusCode {
         match self {
@@ -79,7 +79,7 @@ impl PlanQuota {
     }
 }
 
-/// A request exceeds a quota of the plan.
+/// The error of a request that would exceed a quota of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
     /// The quota that would be exceeded.

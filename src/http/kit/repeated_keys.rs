@@ -1,5 +1,5 @@
-//! Keys that occur more than once in one object of a JSON text: for strict requests. What such a key means is not defined
-//! (RFC 8259, section 4); otherwise the last one counts (contract 1.2).
+//! Finds keys that occur more than once in one object of a JSON text, for strict requests. The meaning of such a key is not
+//! defined (RFC 8259, section 4); in other requests its last value counts (contract 1.2).
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,21 +10,21 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::known_input::NAMED_MAX;
 use crate::http::kit::rule::FieldRule;
 
-/// Most bytes of the paths that are reported: a path may be as long as the text.
+/// Maximum bytes of all reported paths together: a path may be as long as the text.
 const PATHS_MAX_BYTES: usize = 16 * 1_024;
 
-/// Errors for the repeated keys of a JSON text, by their dotted paths. None for a text that is not JSON.
+/// Returns errors for the repeated keys of a JSON text, by their dotted paths. Empty for a text that is not JSON.
 #[must_use]
 pub fn repeated_keys(text: &[u8]) -> FieldErrors {
     let mut found = RepeatedKeys::default();
     match KeySearch(&mut found).deserialize(&mut serde_json::Deserializer::from_slice(text)) {
         Ok(()) => found.errors,
-        // The reader of the body refuses it.
+        // A text that is not JSON is refused by the reader of the body.
         Err(_) => FieldErrors::default(),
     }
 }
 
-/// The repeated keys so far, and the path of the present value.
+/// The repeated keys found so far, and the path of the present value.
 #[derive(Default)]
 struct RepeatedKeys {
     errors: FieldErrors,
@@ -47,7 +47,7 @@ impl fmt::Display for PathPart {
 }
 
 impl RepeatedKeys {
-    /// Reports the present path, unless enough is reported.
+    /// Reports the present path, unless the maximum has been reported.
     fn report(&mut self) {
         if self.errors.count() < NAMED_MAX && self.path_bytes < PATHS_MAX_BYTES {
             let path = self.path.iter().map(PathPart::to_string).collect::<Vec<_>>().join(".");
@@ -57,7 +57,7 @@ impl RepeatedKeys {
     }
 }
 
-/// Searches one value.
+/// Searches one JSON value for repeated keys.
 struct KeySearch<'a>(&'a mut RepeatedKeys);
 
 impl<'de> DeserializeSeed<'de> for KeySearch<'_> {
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(found.iter().map(|(path, _)| path).collect::<Vec<_>>(), expected);
     }
 
-    /// A body full of repeated keys takes little time and memory.
+    /// Limits time and memory for a body full of repeated keys.
     #[test]
     fn only_the_first_of_very_many_are_named() {
         let keys: Vec<String> =

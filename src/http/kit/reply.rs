@@ -1,7 +1,7 @@
 //! A successful response (contract 1.3): status, its own headers, JSON body.
 //!
-//! It is a plain value until the gate renders it, so that it can be stored and repeated. The headers of every response
-//! (contract 1.12) are added by the gate.
+//! A response is a plain value until the gate renders it, so that it can be stored and repeated. The headers of every
+//! response (contract 1.12) are added by the gate.
 
 use std::convert::Infallible;
 
@@ -48,7 +48,7 @@ pub struct ApiReply {
 pub enum ReplyBody {
     /// JSON to be serialized.
     Json(Value),
-    /// Serialized JSON: from a view, or stored and repeated byte for byte.
+    /// Serialized text: of a view, of a document that is not JSON, or of a stored response that is repeated byte for byte.
     Text(String),
     /// Events that are sent as they happen.
     Events(EventStream),
@@ -61,7 +61,7 @@ impl ApiReply {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Json(body) }
     }
 
-    /// 200 with this view as the whole body, serialized without an intermediate tree of values: for long lists.
+    /// Creates a 200 with this view as the whole body, serialized without an intermediate tree of values: for long lists.
     #[must_use]
     pub fn view(body: &impl Serialize) -> Self {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Text(to_text(body)) }
@@ -73,7 +73,7 @@ impl ApiReply {
         Self::ok(enveloped(data))
     }
 
-    /// 201 with `{"data": …}` and the URL of the new resource in `Location`.
+    /// Creates a 201 with `{"data": …}` and the URL of the new resource in `Location`.
     #[must_use]
     pub fn created(data: Value, location: &str) -> Self {
         let location = HeaderValue::from_str(location).map(|value| (header::LOCATION, value));
@@ -84,20 +84,20 @@ impl ApiReply {
         }
     }
 
-    /// 202 with `{"data": …}`: the work continues.
+    /// Creates a 202 with `{"data": …}`, for work that continues after the response.
     #[must_use]
     pub fn accepted(data: Value) -> Self {
         Self { status: StatusCode::ACCEPTED, ..Self::data(data) }
     }
 
-    /// 200 with a document that is not JSON.
+    /// Creates a 200 with a document that is not JSON.
     #[must_use]
     pub fn document(content_type: &'static str, text: String) -> Self {
         let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         Self { status: StatusCode::OK, headers: vec![content_type], body: ReplyBody::Text(text) }
     }
 
-    /// 200 with an HTML page, restricted by the content security policy.
+    /// Creates a 200 with an HTML page and this content security policy.
     #[must_use]
     pub fn page(html: String, policy: &'static str) -> Self {
         let mut page = Self::document("text/html; charset=utf-8", html);
@@ -105,14 +105,14 @@ impl ApiReply {
         page
     }
 
-    /// 200 with a stream of events. A header asks proxies not to buffer it.
+    /// Creates a 200 with a stream of events, and a header that asks proxies not to buffer it.
     #[must_use]
     pub fn events(stream: EventStream) -> Self {
         let unbuffered = (X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
         Self { status: StatusCode::OK, headers: vec![unbuffered], body: ReplyBody::Events(stream) }
     }
 
-    /// The same response for a `HEAD` request: without an endless body.
+    /// Returns the same response for a `HEAD` request, without the events of a stream.
     #[must_use]
     pub fn for_head(self) -> Self {
         match &self.body {
@@ -122,7 +122,7 @@ impl ApiReply {
         self
     }
 
-    /// 200 with the id of a deleted resource.
+    /// Creates a 200 with the id of a deleted resource.
     #[must_use]
     pub fn deleted(id: Id) -> Self {
         Self::data(json!({"id": id.as_str(), "deleted": true}))
@@ -135,7 +135,7 @@ impl ApiReply {
         self
     }
 
-    /// A response from the store.
+    /// Creates a response from its stored parts.
     #[must_use]
     pub const fn stored(status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>, body: String) -> Self {
         Self { status, headers, body: ReplyBody::Text(body) }
@@ -151,7 +151,7 @@ impl ApiReply {
         Self { body, ..self }
     }
 
-    /// Returns the body as text.
+    /// Returns the body as text; empty for a stream of events.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.body {
@@ -161,7 +161,7 @@ impl ApiReply {
         }
     }
 
-    /// Returns the part that is stored beside the body (contract 1.10).
+    /// Returns the part that is stored in addition to the body (contract 1.10).
     #[must_use]
     pub fn head(&self) -> AnswerHead {
         let value = |wanted: HeaderName| {
@@ -172,7 +172,7 @@ impl ApiReply {
         AnswerHead { status: self.status.as_u16(), location, language }
     }
 
-    /// Converts it to a response of actix-web.
+    /// Converts the reply to a response of actix-web.
     #[must_use]
     pub fn to_response(&self) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
@@ -184,7 +184,7 @@ impl ApiReply {
                 response.content_type("text/event-stream");
                 match stream.take() {
                     Some(chunks) => response.streaming(chunks),
-                    // A body without a length; a `HEAD` request gets none of it.
+                    // The stream was taken for a `HEAD` request: the body has no length and no content.
                     None => response.streaming(empty::<Result<Bytes, Infallible>>()),
                 }
             }
@@ -198,7 +198,7 @@ impl ApiReply {
     }
 }
 
-/// `{"data": …}` without copying.
+/// Wraps a value as `{"data": …}` without copying it.
 fn enveloped(data: Value) -> Value {
     Value::Object([("data".to_owned(), data)].into_iter().collect())
 }

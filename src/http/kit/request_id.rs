@@ -9,7 +9,7 @@ pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const MAX_LENGTH: usize = 64;
 
-/// The client's id if it has 1 to 64 visible ASCII characters, otherwise a new one.
+/// Returns the client's id if it has 1 to 64 visible ASCII characters, otherwise a new id.
 #[must_use]
 pub fn request_id(headers: &HeaderMap) -> String {
     let sent = headers.get(X_REQUEST_ID).map(|value| value.as_bytes());

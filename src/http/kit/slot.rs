@@ -1,15 +1,16 @@
-//! Checks limits of a plan before something is added (step 13 of contract 1.8).
+//! Checks limits of the plan before a row is added (step 13 of contract 1.8).
 
 use std::future::Future;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::quota::{PlanQuota, QuotaExceeded};
 
-/// Checks that the plan has room for one more. The counted rows must be locked; without a limit nothing is counted.
+/// Checks that the plan has room for another row. The caller must have locked the counted rows; without a limit they are not
+/// counted.
 ///
 /// # Errors
 ///
-/// 402 or 403 with `upsell` when the quota is exceeded; otherwise those of `usage`.
+/// 402 or 403 with `upsell` when the quota is exceeded; otherwise the errors of `usage`.
 pub async fn take_slot<E>(
     quota: PlanQuota,
     limit: Option<u32>,

@@ -1,7 +1,7 @@
 //! A cache of values read from the main database, valid as long as the stored data has not changed.
 //!
-//! Each value has the stamp that was taken before it was read; the caller decides whether a value with that stamp is
-//! current.
+//! Each value has a commit stamp that was taken before the value was read. The caller decides whether a value with that
+//! stamp is current.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -31,7 +31,7 @@ struct StampedValue<V> {
 }
 
 impl<K: Eq + Hash, V: Clone> StampedCache<K, V> {
-    /// A cache of at most `most` values and `most_bytes` bytes.
+    /// Creates a cache for at most `most` values and `most_bytes` bytes.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
         let values = CacheContents { by_key: HashMap::new(), bytes: 0 };
@@ -49,7 +49,7 @@ impl<K: Eq + Hash, V: Clone> StampedCache<K, V> {
         None
     }
 
-    /// Stores a value of about `bytes` bytes that was read after the stamp was taken, unless a newer one is stored.
+    /// Stores a value of about `bytes` bytes that was read after the stamp was taken, unless a newer value is stored.
     pub fn keep(&self, key: K, stamp: CommitStamp, value: V, bytes: usize) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         if values.by_key.get(&key).is_some_and(|cached| cached.stamp > stamp) {

@@ -1,5 +1,5 @@
-//! Maps database errors to responses (contract 5.1): an unavailable main database is 503, a full disk has its own
-//! message, an unavailable history is a separate 503, anything else is an internal error.
+//! Maps database errors to responses (contract 5.1). An unavailable main database is 503, a full disk has a message of its
+//! own, an unavailable history is a separate 503, and any other error is internal.
 
 use crate::http::kit::error::ApiError;
 use crate::store::{HistoryError, MainError};

@@ -1,23 +1,23 @@
-//! Timestamps as clients may write them (contract 1.6).
+//! Timestamps in the forms that clients may use (contract 1.6).
 //!
-//! RFC 3339 with any offset, without offset (UTC), or a plain date (midnight UTC); any length of fraction, cut to
-//! milliseconds; years 1970 to 2200. Responses use the `Display` of `clock::Timestamp`.
+//! Accepted are RFC 3339 with any offset, the same without offset (UTC), and a plain date (midnight UTC). A fraction may
+//! have any length and is cut to milliseconds. Years are 1970 to 2200. Responses use the `Display` of `clock::Timestamp`.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
 use crate::clock::Timestamp;
 
-/// 2201-01-01T00:00:00Z: the first moment that is out of range.
+/// 2201-01-01T00:00:00Z in Unix milliseconds, the first moment that is out of range.
 const END_MS: i64 = 7_289_654_400_000;
 
-/// Parses a timestamp in a body.
+/// Parses a timestamp in a body; `None` if the text is invalid or out of range.
 #[must_use]
 pub fn parse(text: &str) -> Option<Timestamp> {
     let at = parse_any_year(text.trim())?;
     (0..END_MS).contains(&at.ms()).then_some(at)
 }
 
-/// Parses a timestamp in a query string, where a space counts as the `+` that a client forgot to encode.
+/// Parses a timestamp in a query string, where a space counts as a `+` that the client did not encode.
 #[must_use]
 pub fn parse_query(text: &str) -> Option<Timestamp> {
     let text = text.trim();
@@ -41,8 +41,8 @@ fn parse_any_year(text: &str) -> Option<Timestamp> {
     Some(at.and_utc().into())
 }
 
-/// Returns true if all parts have the fixed places of RFC 3339: chrono also accepts single digits, signs and inner
-/// blanks.
+/// Returns true if all parts have the fixed positions of RFC 3339. chrono also accepts single digits, signs and inner
+/// spaces.
 fn has_rfc_3339_shape(text: &str) -> bool {
     let has_form = |(at, byte): (usize, &u8)| match at {
         4 | 7 => *byte == b'-',
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 1.6, the forms of a body.
+    /// Contract 1.6: the forms of a body.
     #[rstest]
     #[case("2026-11-20T16:51:00Z", Some("2026-11-20T16:51:00.000Z"))]
     #[case("2026-11-20t16:51:00z", Some("2026-11-20T16:51:00.000Z"))]
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(parse(text).map(|at| at.to_string()).as_deref(), moment);
     }
 
-    /// Contract 1.6, queries: a space is read as the `+` of an offset.
+    /// Contract 1.6: in queries a space is read as the `+` of an offset.
     #[rstest]
     #[case("2026-11-20T16:51:00 01:00", Some("2026-11-20T15:51:00.000Z"))]
     #[case("2026-11-20T16:51:00.250 00:30", Some("2026-11-20T16:21:00.250Z"))]

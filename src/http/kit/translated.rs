@@ -1,4 +1,4 @@
-//! Translatable fields of a body (contract 1.11): a string in the default language, or one text per language.
+//! Reads translatable fields of a body (contract 1.11): a string in the default language, or one text per language.
 //!
 //! Either form replaces the whole field. Blank texts of other languages are left out.
 
@@ -12,12 +12,12 @@ use crate::model::access::Organisation;
 use crate::model::statuspage::used_locale;
 use crate::model::translated_text::TranslatedText;
 
-/// The languages of a text.
+/// The languages in which a text may be given.
 #[derive(Clone, Copy, Debug)]
 pub struct TextLanguages<'a> {
     /// Languages of the organisation.
     pub used: &'a [String],
-    /// Those of them that are offered to readers.
+    /// Languages of the organisation that are offered to readers.
     pub offered: &'a [String],
     /// The required language of every text.
     pub default: &'a str,
@@ -31,11 +31,11 @@ impl<'a> From<&'a Organisation> for TextLanguages<'a> {
 }
 
 impl TextLanguages<'_> {
-    /// The offered language of this name, in its usual spelling.
+    /// Returns the offered language of this name, in its usual spelling.
     ///
     /// # Errors
     ///
-    /// The violated rule.
+    /// The rule that the name breaks.
     fn find(&self, locale: &str) -> Result<&String, FieldRule> {
         let is_used = used_locale(locale, self.used).is_some();
         used_locale(locale, self.offered).ok_or_else(|| match is_used {
@@ -45,7 +45,7 @@ impl TextLanguages<'_> {
     }
 }
 
-/// Reads `text(a..b)` in the languages of the organisation.
+/// Reads a text of this length, in the languages of the organisation.
 #[must_use]
 pub fn read_translated(
     field: &BodyField<'_>,
@@ -58,7 +58,7 @@ pub fn read_translated(
     Some(TranslatedText::single(&organisation.default_locale, field.text(length)?))
 }
 
-/// Reads `text(a..b)?`: null and a blank string clear it.
+/// Reads a nullable text of this length; null and a blank string clear the field.
 #[must_use]
 pub fn read_nullable_translated(
     given: FieldPatch<BodyField<'_>>,
@@ -71,7 +71,7 @@ pub fn read_nullable_translated(
     }
 }
 
-/// Reads `{locale: text}`, which must not be empty.
+/// Reads an object with one text per language, which must include the default language.
 #[must_use]
 pub fn read_texts(
     field: &BodyField<'_>,
@@ -141,7 +141,7 @@ mod tests {
         errors.into_inner().into_result(()).map(|()| text.unwrap().to_json().to_string())
     }
 
-    /// Contract 1.11, input.
+    /// Contract 1.11: input.
     #[rstest]
     #[case(json!(" Hi "), r#"{"en":"Hi"}"#)]
     #[case(json!({"en": " Hi ", "de": "Hallo"}), r#"{"de":"Hallo","en":"Hi"}"#)]
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(read(&value).as_deref(), Ok(stored));
     }
 
-    /// Contract 1.11, input checks.
+    /// Contract 1.11: refused input.
     #[rstest]
     #[case(json!(7), "x", FieldRule::String)]
     #[case(json!(["Hi"]), "x", FieldRule::String)]

@@ -1,4 +1,4 @@
-//! Views: the JSON objects that clients see, one struct each, from which both the response and its description are
+//! Views: the JSON objects that clients see. Each is one struct, from which both the response and its description are
 //! derived.
 
 use serde::Serialize;

@@ -8,7 +8,7 @@ pub(super) fn kind_of(schema: &Value) -> String {
     if is_nullable(schema) { format!("{words}, or null") } else { words }
 }
 
-/// The name of the first schema referenced in it.
+/// Returns the name of the first schema that this schema references.
 pub(super) fn link_of(schema: &Value) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str().and_then(schema_name) {
         return Some(name.to_owned());
@@ -17,7 +17,7 @@ pub(super) fn link_of(schema: &Value) -> Option<String> {
     inner.chain(choices(schema)).find_map(link_of)
 }
 
-/// `X` of `#/components/schemas/X`.
+/// Returns `X` of `#/components/schemas/X`.
 pub(super) fn schema_name(reference: &str) -> Option<&str> {
     reference.strip_prefix("#/components/schemas/")
 }

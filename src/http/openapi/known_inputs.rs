@@ -1,4 +1,4 @@
-//! Extracts the known input of operations from the description, for strict requests: parameters and members by name.
+//! Extracts the known parameters and body members of operations from the API description, for strict requests.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::http::gate::route::HttpVerb;
 use crate::http::kit::known_input::{KnownBody, KnownInput, KnownValue};
 use crate::http::openapi::shape_of;
 
-/// Deepest nesting of schemas that is followed; deeper than any body may be nested.
+/// Deepest nesting of schemas that is followed. No body may be nested so deeply.
 const DEPTH_MAX: usize = 64;
 
-/// The known inputs of all operations of a document.
+/// The known input of every operation of a document.
 pub(in crate::http) struct KnownInputs(HashMap<(HttpVerb, String), KnownInput>);
 
 impl KnownInputs {
@@ -28,12 +28,12 @@ impl KnownInputs {
         Self(inputs)
     }
 
-    /// The known input of the operation at this path pattern; `HEAD` is as `GET`.
+    /// Returns the known input of the operation at this path pattern; `HEAD` has the input of `GET`.
     pub(in crate::http) fn find(&self, verb: HttpVerb, pattern: &str) -> KnownInput {
         let known = if verb == HttpVerb::Head { HttpVerb::Get } else { verb };
         let mut input = self.0.get(&(known, key_of(pattern))).cloned().unwrap_or_default();
         if verb.is_safe() || verb == HttpVerb::Delete {
-            // It is never read (contract 1.2).
+            // The body of such a request is never read (contract 1.2).
             input.body = KnownBody::Other;
         }
         input
@@ -64,7 +64,7 @@ fn input(document: &Value, operation: &Value) -> KnownInput {
     KnownInput { parameters: names.map(str::to_owned).collect(), body }
 }
 
-/// The members of a schema, in any of its variants.
+/// Returns the members of a schema, from all of its variants.
 fn known(document: &Value, schema: &Value, depth: usize) -> KnownValue {
     if depth > DEPTH_MAX {
         return KnownValue { is_open: true, ..KnownValue::default() };

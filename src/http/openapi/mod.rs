@@ -1,8 +1,8 @@
 //! The OpenAPI 3.1 document: the machine-readable description of the API.
 //!
-//! The route table decides which operations it contains, so it never promises one that does not exist; the chapters
-//! describe parameters, bodies and responses. Tests compare both, and the black-box tests validate every response
-//! against it.
+//! The route table decides which operations the document contains, so it never promises an operation that does not exist.
+//! The chapters describe parameters, bodies and responses. Tests compare routes and chapters, and the black-box tests
+//! validate every response against the document.
 
 mod kind;
 pub(in crate::http) mod known_inputs;
@@ -24,7 +24,7 @@ use crate::http::gate::route::{HttpVerb, RouteSummary, RouteTable};
 use crate::http::openapi::operation::{ApiChapter, ApiOperation};
 use crate::representation::Representation;
 
-/// The paths outside `/v1`.
+/// The paths outside of `/v1`.
 pub(super) const OUTSIDE: [&str; 9] = [
     "/",
     "/ping/{secret}",
@@ -58,7 +58,7 @@ pub struct ApiDescription {
 }
 
 impl ApiDescription {
-    /// Renders a document, once for all requests.
+    /// Renders a document as JSON and HTML, once for all requests.
     pub fn of(document: &OpenApi) -> anyhow::Result<Self> {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;
@@ -70,20 +70,20 @@ impl ApiDescription {
     }
 }
 
-/// A description that is rendered on first use: few requests need it, and it would delay every start.
+/// An API description that is rendered on first use: few requests need it, and rendering would delay every start.
 pub struct LazyDescription {
     made: OnceLock<Result<ApiDescription, String>>,
     make: Box<dyn Fn() -> anyhow::Result<ApiDescription> + Send + Sync>,
 }
 
 impl LazyDescription {
-    /// A description to be rendered by `make`.
+    /// Creates a description that `make` renders on first use.
     #[must_use]
     pub fn new(make: impl Fn() -> anyhow::Result<ApiDescription> + Send + Sync + 'static) -> Self {
         Self { made: OnceLock::new(), make: Box::new(make) }
     }
 
-    /// The description, rendered if needed.
+    /// Returns the description, which is rendered if needed.
     ///
     /// # Errors
     /// The reason why it could not be rendered.
@@ -93,7 +93,7 @@ impl LazyDescription {
     }
 }
 
-/// The document of a server with these chapters, routes and settings.
+/// Builds the document of a server with these chapters, routes and settings.
 #[must_use]
 pub(super) fn document<S>(chapters: Vec<ApiChapter>, routes: &RouteTable<S>, config: &Config) -> OpenApi {
     let lines: Vec<RouteSummary> = routes.lines().collect();
@@ -142,7 +142,7 @@ pub(super) fn build(
         .build()
 }
 
-/// The methods under which an operation is served, with their lines of the route table.
+/// Returns the methods under which an operation is served, with their rows of the route table (`None` outside of `/v1`).
 fn served(
     known: &ApiOperation,
     lines: &[RouteSummary],
@@ -159,7 +159,7 @@ fn served(
     verbs.map(|verb| (*verb, line)).collect()
 }
 
-/// The segments of a path, independent of the names of its parameters.
+/// Returns the segments of a path, independent of the names of its parameters.
 pub(super) fn shape_of(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment })
 }

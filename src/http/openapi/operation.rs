@@ -1,6 +1,6 @@
-//! The description of a resource's operations: the parts that are specific to them.
+//! The description of a resource's operations, as far as it is specific to them.
 //!
-//! Permissions, rate limits, paging and common refusals are added by `render`, from the route.
+//! `render` adds permissions, rate limits, paging and common refusals, which follow from the route.
 
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
 
 /// The part of the document for one resource.
 pub(in crate::http) struct ApiChapter {
-    /// Tag.
+    /// Tag of the operations in the document.
     pub(in crate::http) name: &'static str,
     /// A short description of the resource.
     pub(in crate::http) about: &'static str,
-    /// Schemas by name.
+    /// Schemas of the resource by name.
     pub(in crate::http) schemas: Vec<(&'static str, ApiSchema)>,
     /// Operations, in reading order.
     pub(in crate::http) operations: Vec<ApiOperation>,
@@ -24,7 +24,7 @@ pub(in crate::http) struct ApiChapter {
 
 /// An operation: a method on a path.
 pub(in crate::http) struct ApiOperation {
-    /// Its first method; a route with several methods describes all of them here.
+    /// First method of the operation; a route with several methods has only this description.
     pub(in crate::http) verb: HttpVerb,
     /// Path pattern of its route.
     pub(in crate::http) path: &'static str,
@@ -35,14 +35,14 @@ pub(in crate::http) struct ApiOperation {
     /// Further description.
     pub(in crate::http) words: &'static str,
     pub(in crate::http) query: Vec<QueryParameter>,
-    /// Specific header parameters.
+    /// Header parameters of this operation.
     pub(in crate::http) headers: Vec<HeaderParameter>,
     pub(in crate::http) body: BodySpec,
     /// Successful responses.
     pub(in crate::http) answers: Vec<AnswerSpec>,
-    /// Statuses of specific refusals.
+    /// Statuses of the refusals of this operation, in addition to the common ones.
     pub(in crate::http) refusals: Vec<u16>,
-    /// True if responses contain texts in the reader's language.
+    /// True if responses contain texts in the client's language.
     pub(in crate::http) is_translated: bool,
 }
 
@@ -62,11 +62,11 @@ pub(in crate::http) struct HeaderParameter {
 
 /// The request body of an operation.
 pub(in crate::http) enum BodySpec {
-    /// None; a body that is sent is ignored.
+    /// The operation has no body; a body that is sent is ignored.
     Ignored,
     /// A JSON object of the schema with this name.
     Json { schema: &'static str, example: Option<Value>, is_required: bool },
-    /// A form with one file; the media types of the file.
+    /// A form with one file. Holds the media types of the file.
     File(&'static str),
 }
 
@@ -80,7 +80,7 @@ pub(in crate::http) struct AnswerSpec {
 }
 
 impl ApiOperation {
-    /// An operation without parameters and body.
+    /// Creates an operation without parameters and body.
     pub(in crate::http) const fn new(
         verb: HttpVerb,
         path: &'static str,
@@ -162,7 +162,7 @@ impl ApiOperation {
         self
     }
 
-    /// Adds a successful response with another body.
+    /// Adds a successful response (200) with a body of another media type.
     pub(in crate::http) fn answers_with(
         mut self,
         media_type: &'static str,
@@ -173,17 +173,17 @@ impl ApiOperation {
         self
     }
 
-    /// Adds 200 with one resource.
+    /// Adds a 200 with one resource.
     pub(in crate::http) fn shows(self, words: &'static str, schema: &str, example: &Value) -> Self {
         self.answers(200, words, enveloped(named(schema)), Some(json!({"data": example})))
     }
 
-    /// Adds 201 with one resource.
+    /// Adds a 201 with one resource.
     pub(in crate::http) fn creates(self, words: &'static str, schema: &str, example: &Value) -> Self {
         self.answers(201, words, enveloped(named(schema)), Some(json!({"data": example})))
     }
 
-    /// Adds 200 with a page of resources.
+    /// Adds a 200 with a page of resources.
     pub(in crate::http) fn lists(self, words: &'static str, schema: &str, example: &Value) -> Self {
         let path = self.path.replace("{id}", EXAMPLE_ID);
         let path = format!("https://api.example.com{path}");
@@ -195,7 +195,7 @@ impl ApiOperation {
         self.answers(200, words, page_of(named(schema)), Some(page))
     }
 
-    /// Adds 200 with the id of the deleted resource.
+    /// Adds a 200 with the id of the deleted resource.
     pub(in crate::http) fn deletes(self, words: &'static str) -> Self {
         let data = object().has("id", id()).has("deleted", always_true());
         let example = json!({"data": {"id": EXAMPLE_ID, "deleted": true}});
@@ -207,24 +207,24 @@ impl ApiOperation {
         self
     }
 
-    /// Marks responses that contain texts in the reader's language.
+    /// Marks the responses as containing texts in the client's language.
     pub(in crate::http) const fn translated(mut self) -> Self {
         self.is_translated = true;
         self
     }
 }
 
-/// `{"data": …}`.
+/// Returns the schema of `{"data": …}`.
 pub(in crate::http) fn enveloped(data: ApiSchema) -> ApiSchema {
     object().has("data", data)
 }
 
-/// The envelope of a page-based list (contract 1.4).
+/// Returns the schema of a page-based list (contract 1.4).
 pub(in crate::http) fn page_of(row: ApiSchema) -> ApiSchema {
     enveloped(list_of(row)).has("links", named("PageLinks")).has("meta", named("PageMeta"))
 }
 
-/// Parses an example from a file beside the code.
+/// Parses an example, which is stored as a JSON file next to the code.
 pub(in crate::http) fn example(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! The document as an HTML page for people: one file, no script, no external resources.
 //!
-//! It is rendered from the document itself, so both always agree. The template escapes everything.
+//! The page is rendered from the document, so both always agree. The template escapes every value.
 
 use askama::Template;
 use base64::Engine as _;
@@ -65,7 +65,7 @@ struct ReferenceSchema {
     members: Vec<ReferenceRow>,
 }
 
-/// A parameter or a member.
+/// A parameter of an operation, or a member of an object.
 struct ReferenceRow {
     name: String,
     location: String,
@@ -96,7 +96,7 @@ pub(super) fn render(document: &Value) -> Result<String, askama::Error> {
     page.render()
 }
 
-/// Content security policy of the page: only its style sheet is allowed, by its hash.
+/// Returns the content security policy of the page, which only allows its style sheet, by hash.
 pub(super) fn content_security_policy() -> String {
     let hash = STANDARD.encode(Sha256::digest(STYLE));
     format!(
@@ -177,7 +177,7 @@ fn schema(name: &str, schema: &Value) -> ReferenceSchema {
     ReferenceSchema { name: name.to_owned(), kind: kind_of(schema), members: rows(schema) }
 }
 
-/// The members of an object.
+/// Returns a row for each member of an object.
 fn rows(schema: &Value) -> Vec<ReferenceRow> {
     let is_required = |name: &str| list(&schema["required"]).any(|required| required == name);
     let member = |(name, shape): (&str, &Value)| ReferenceRow {

@@ -1,6 +1,6 @@
-//! Components shared by every operation: refusals (contract 5), headers (1.9 to 1.12), and parts of the envelope (1.4).
+//! Components that all operations share: refusals (contract 5), headers (1.9 to 1.12), and parts of the envelope (1.4).
 //!
-//! They are defined once, below `components`, and referenced by operations.
+//! Each is defined once, below `components`, and referenced by operations.
 
 use serde_json::{Value, json};
 use utoipa::openapi::extensions::Extensions;
@@ -54,18 +54,18 @@ const REFUSALS: [Refusal; 13] = [
 
 type Refusal = (u16, &'static str, &'static str, &'static str, &'static [&'static str]);
 
-/// The headers of every response below `/v1`.
+/// Headers of every response below `/v1`.
 const EVERYWHERE: [&str; 5] =
     ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "Preference-Applied"];
 
-/// Reference to the component of a refusal.
+/// Returns the reference to a refusal; `has_key` selects its variant for operations with an `Idempotency-Key`.
 pub(super) fn refusal(status: u16, has_key: bool) -> Option<Ref> {
     let mut known = REFUSALS.iter().filter(|refusal| refusal.0 == status);
     let found = if has_key { known.next_back() } else { known.next() };
     found.map(|refusal| Ref::from_response_name(refusal.1))
 }
 
-/// A refusal outside `/v1`, without rate limit headers.
+/// Returns a refusal for paths outside of `/v1`, without rate limit headers.
 pub(super) fn outside_refusal(status: u16) -> Response {
     let known = REFUSALS.iter().find(|refusal| refusal.0 == status);
     let words = known.map_or("Refused.", |refusal| refusal.2);
@@ -79,7 +79,7 @@ pub(super) fn with_headers_of_every_answer(response: ResponseBuilder) -> Respons
     EVERYWHERE.iter().fold(response, |response, name| response.header_ref(*name, header_ref(name)))
 }
 
-/// Reference to the component of a header.
+/// Returns the reference to a header.
 pub(super) fn header_ref(name: &str) -> Ref {
     Ref::new(format!("#/components/headers/{name}"))
 }
@@ -109,13 +109,13 @@ fn response(&(status, _, words, schema, headers): &Refusal) -> Response {
 }
 
 fn header(shape: ApiSchema, words: &str, is_certain: bool) -> Header {
-    // utoipa has no method for it.
+    // utoipa has no method for `required`.
     let required = is_certain.then(|| Extensions::from_iter([("required", true)]));
     let header = HeaderBuilder::new().schema(Some(shape.into_schema())).description(Some(words));
     header.style(Some(ParameterStyle::Simple)).extensions(required).build()
 }
 
-/// Name, whether it is always present, schema, description.
+/// Headers: name, whether the header is always present, schema, description.
 fn headers() -> [(&'static str, bool, ApiSchema, &'static str); 12] {
     let whole = || integer().at_least(0);
     [

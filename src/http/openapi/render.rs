@@ -1,4 +1,4 @@
-//! Renders one operation of the document from its resource's description and its route.
+//! Renders one operation of the document from the description of its resource and from its route.
 //!
 //! The route determines the permission, the related refusals, the path parameters, the headers of the responses, and
 //! the rules of `Idempotency-Key` and `Accept-Language`.
@@ -20,16 +20,16 @@ use crate::http::openapi::operation::{AnswerSpec, ApiOperation, BodySpec, QueryP
 use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
 use crate::http::openapi::shape::{ApiSchema, enum_of, id, integer, named, object, string, text};
 
-/// Name of the security scheme.
+/// Name of the security scheme, which is a bearer token.
 pub(in crate::http) const TOKEN: &str = "token";
 
-/// Refusals of every operation that needs a token; 422 at least for strict requests.
+/// Refusals of every operation that needs a token. Every operation can be refused with 422 in strict requests.
 const FOR_EVERYBODY: [u16; 5] = [401, 422, 429, 500, 503];
 
 const PREFER_WORDS: &str = "Refuses query parameters and members of the body that are not described instead of ignoring them, \
     and repeated keys of an object.";
 
-/// The operation for this method.
+/// Renders the operation for this method; `access` is `None` outside of `/v1`.
 pub(in crate::http) fn render(
     operation: &ApiOperation,
     verb: HttpVerb,
@@ -72,7 +72,7 @@ pub(in crate::http) fn render(
     builder.request_body(request_body(&operation.body)).responses(responses.build()).build()
 }
 
-/// utoipa's type for a method.
+/// Returns utoipa's type for a method.
 pub(in crate::http) const fn method(verb: HttpVerb) -> HttpMethod {
     match verb {
         HttpVerb::Get => HttpMethod::Get,
@@ -84,7 +84,7 @@ pub(in crate::http) const fn method(verb: HttpVerb) -> HttpMethod {
     }
 }
 
-/// The operation id. `PUT` does the same as `PATCH`, but ids must be unique.
+/// Returns the operation id. `PUT` does the same as `PATCH`, but ids must be unique.
 fn operation_id(operation: &ApiOperation, verb: HttpVerb) -> String {
     if verb == HttpVerb::Put { format!("{}_by_put", operation.id) } else { operation.id.into() }
 }
@@ -127,7 +127,7 @@ fn refusals(operation: &ApiOperation, access: Option<&AccessRule>, takes_key: bo
     match operation.body {
         BodySpec::Ignored => {}
         BodySpec::Json { .. } => all.extend([400, 408, 413, 422]),
-        // A longer upload is not read to its end: 422.
+        // An upload that is too long is not read to its end, and refused with 422.
         BodySpec::File(_) => all.extend([400, 408, 422]),
     }
     all
@@ -135,7 +135,7 @@ fn refusals(operation: &ApiOperation, access: Option<&AccessRule>, takes_key: bo
 
 fn success(operation: &ApiOperation, answer: &AnswerSpec, has_limits: bool, takes_key: bool) -> Response {
     let mut response = ResponseBuilder::new().description(answer.words);
-    // A success may have several forms.
+    // A success may have several media types.
     for form in operation.answers.iter().filter(|other| other.status == answer.status) {
         let content = ContentBuilder::new().schema(Some(form.shape.clone().into_schema()));
         response = response.content(form.media_type, content.example(form.example.clone()).build());
@@ -233,7 +233,7 @@ impl ApiOperation {
         )
     }
 
-    /// Adds `page` and `per_page` of a collection that is returned whole unless one of them is sent (contract 1.4).
+    /// Adds `page` and `per_page` of a collection that is returned whole unless one of the two is sent (contract 1.4).
     pub(in crate::http) fn paged_on_demand(self) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let words = "Without `page` and `per_page` all rows are on one page.";

@@ -1,7 +1,7 @@
 //! Schemas in the terms of the contract: `text(1, 255)`, `nullable`, `has`, `may_have`.
 //!
-//! A thin layer over utoipa's schema types, so that a resource's documentation reads like its table. Members keep the
-//! order in which they are added. Nothing here knows a resource.
+//! A thin layer over utoipa's schema types, so that the description of a resource reads like its table in the contract.
+//! Members keep the order in which they are added. This module does not know any resource.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ pub(in crate::http) fn string() -> ApiSchema {
     ApiSchema::of(Type::String)
 }
 
-/// `str(min..max)`: length in Unicode scalar values, after trimming.
+/// A string whose length is counted in Unicode scalar values after trimming.
 pub(in crate::http) fn text(min: usize, max: usize) -> ApiSchema {
     string().edit(|object| (object.min_length, object.max_length) = (Some(min), Some(max)))
 }
@@ -46,28 +46,28 @@ pub(in crate::http) fn enum_of(words: &[&str]) -> ApiSchema {
     string().edit(|object| object.enum_values = Some(words))
 }
 
-/// The constant `true`.
+/// A boolean that is always `true`.
 pub(in crate::http) fn always_true() -> ApiSchema {
     boolean().edit(|object| object.enum_values = Some(vec![true.into()]))
 }
 
-/// The 21 characters of an id (contract 1.5).
+/// An id of 21 characters (contract 1.5).
 pub(in crate::http) fn id() -> ApiSchema {
     string().pattern("^[A-Za-z0-9_-]{21}$")
 }
 
-/// A timestamp as the server writes it (contract 1.6).
+/// A timestamp in responses (contract 1.6).
 pub(in crate::http) fn timestamp() -> ApiSchema {
     string().format("date-time").pattern(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 }
 
-/// A timestamp as clients may write it: with any offset or none, or a plain date (contract 1.6).
+/// A timestamp in requests: with any offset or none, or a plain date (contract 1.6).
 pub(in crate::http) fn instant() -> ApiSchema {
     let forms = any_of([string().format("date-time"), string().format("date")]);
     forms.says("ISO 8601; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.")
 }
 
-/// `#RRGGBB`.
+/// A colour of the form `#RRGGBB`.
 pub(in crate::http) fn color() -> ApiSchema {
     string().pattern("^#[0-9A-Fa-f]{6}$")
 }
@@ -91,7 +91,7 @@ pub(in crate::http) fn list_of(items: ApiSchema) -> ApiSchema {
     ApiSchema(ArrayBuilder::new().items(items.0).build().into())
 }
 
-/// An object as clients send it: PHP clients send an empty list for an empty object (contract 1.2).
+/// An object in requests, for which PHP clients send an empty list if it is empty (contract 1.2).
 pub(in crate::http) fn or_empty_list(shape: ApiSchema) -> ApiSchema {
     any_of([shape, list_of(anything()).items(0, 0)])
 }
@@ -107,7 +107,7 @@ pub(in crate::http) fn one_of(shapes: impl IntoIterator<Item = ApiSchema>) -> Ap
     ApiSchema(RefOr::T(Schema::OneOf(builder.build())))
 }
 
-/// The schema of a view. Members of views that are flattened into it come first, as in the response.
+/// Returns the schema of a view. Members of flattened views come first, as in the response.
 pub(in crate::http) fn view<V: PartialSchema>() -> ApiSchema {
     match V::schema() {
         RefOr::T(Schema::AllOf(parts)) => ApiSchema(merged(parts).into()),
@@ -115,7 +115,7 @@ pub(in crate::http) fn view<V: PartialSchema>() -> ApiSchema {
     }
 }
 
-/// One object with the members of all parts.
+/// Merges the parts into one object with the members of all.
 fn merged(parts: AllOf) -> Object {
     let mut whole = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object)).build();
     for part in parts.items {
@@ -161,7 +161,7 @@ pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = ApiSchema>) -> Ap
     ApiSchema(RefOr::T(Schema::AnyOf(builder.build())))
 }
 
-/// A translatable text as clients send it (contract 1.11).
+/// A translatable text in requests (contract 1.11).
 pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> ApiSchema {
     let each = string().length(None, *length.end());
     let translations = map_of(each).edit(|object| object.min_properties = Some(1));
@@ -169,7 +169,7 @@ pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> ApiSchema
         .says("A text in the organisation's default language, or an object with one text per language.")
 }
 
-/// The texts of all languages.
+/// A translatable text in responses: an object with one text per language.
 pub(in crate::http) fn translations() -> ApiSchema {
     map_of(string()).says("One text per language.")
 }
@@ -217,7 +217,7 @@ impl ApiSchema {
         self.edit(|object| object.property_names = Some(Box::new(names.build().into())))
     }
 
-    /// Sets the largest number of members of an object.
+    /// Sets the maximum number of members of an object.
     pub(in crate::http) fn members(self, max: usize) -> Self {
         self.edit(|object| object.max_properties = Some(max))
     }
@@ -247,7 +247,7 @@ impl ApiSchema {
         }
     }
 
-    /// Sets the default of a missing value.
+    /// Sets the default, which applies when the value is missing.
     pub(in crate::http) fn default_value(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.default = Some(value.into()),

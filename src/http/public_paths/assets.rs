@@ -1,8 +1,8 @@
 //! `GET /assets/{hash}`: files for visitors, on every host that the server answers on, without a token.
 //!
-//! Files are restricted to being displayed as images: the type is fixed, and scripts and loads are forbidden. The URL
-//! changes with the content, so it is cached for ever. Files of unpublished pages are served as well: only a client
-//! that has seen the file knows the hash.
+//! Files can only be displayed as images: the type is fixed, and scripts and loading of other files are forbidden. The URL
+//! changes with the content, so browsers may cache a file without limit. Files of unpublished pages are served as well: only
+//! a client that has seen the file knows the hash.
 
 use actix_web::dev::Payload;
 use actix_web::http::header;
@@ -15,7 +15,7 @@ use crate::store::assets;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Length of the hash in a URL: hexadecimal digits of SHA-256.
+/// Length of the hash in a URL, in hexadecimal digits of SHA-256.
 const HASH_LENGTH: usize = 64;
 
 pub(in crate::http) async fn serve_asset(
@@ -35,7 +35,7 @@ pub(in crate::http) async fn serve_asset(
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::CACHE_CONTROL, FOR_EVER))
             .body(file.bytes),
-        // The gate answers for missing files and for unavailable databases.
+        // The gate answers requests for missing files, with a 404 like any unknown path.
         Ok(None) => front.gate.answer(&request, Payload::None).await,
         Err(error) => {
             tracing::error!(%error, "cannot read an asset of a status page");

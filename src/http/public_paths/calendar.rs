@@ -1,6 +1,8 @@
-//! `GET /calendars/{secret}.ics`: the shifts of a contact, for calendar programs. Outside of `/v1`, without a token.
+//! `GET /calendars/{secret}.ics`: the shifts of a contact, for calendar programs. The path is outside of `/v1` and needs no
+//! token.
 //!
-//! The secret in the URL identifies the contact; an unknown one is counted for the client address, as with pings.
+//! The secret in the URL identifies the contact. A request with an unknown secret is counted for the client address, as for
+//! pings.
 
 use std::net::IpAddr;
 
@@ -24,9 +26,9 @@ use crate::texts::GeneratedText;
 
 const ENDING: &str = ".ics";
 const CONTENT_TYPE: &str = "text/calendar; charset=utf-8";
-/// Days of the past in the feed.
+/// Number of days of the past in the feed.
 const DAYS_BACK: i64 = 30;
-/// Days of the future in the feed.
+/// Number of days of the future in the feed.
 const DAYS_AHEAD: i64 = 180;
 
 /// Serves the shifts of a contact.
@@ -56,8 +58,8 @@ async fn show(front: &ServerState, calendar: &str, address: IpAddr) -> Result<St
     feed(front, contact).await
 }
 
-/// The contact with this secret. A known secret is counted for itself; an unknown one is counted for the client
-/// address, and looked up only while that has not sent too many.
+/// Finds the contact with this secret. A request with a known secret is counted for that secret. A request with an unknown
+/// secret is counted for the client address, and looked up only while that address is within its limit.
 async fn find(front: &ServerState, hash: &[u8; 32], address: IpAddr) -> Result<Contact, ApiError> {
     let (now, limiter) = (front.state.now(), &front.pings);
     if limiter.knows(hash) {
@@ -89,7 +91,7 @@ async fn feed(front: &ServerState, contact: Contact) -> Result<String, ApiError>
     work.await.map_err(|error| ApiError::Internal(error.into()))
 }
 
-/// Renders the feed; a shift keeps its id between requests.
+/// Renders the feed of a contact. The id of a shift is the same in every request.
 fn render(contact: &Contact, stored: &[StoredRoster], shown: TimeRange) -> String {
     let mut events = Vec::new();
     for stored in stored {
@@ -110,8 +112,8 @@ fn render(contact: &Contact, stored: &[StoredRoster], shown: TimeRange) -> Strin
     CalendarFeed { name: contact.name.clone(), events }.render()
 }
 
-/// The start of a shift in the feed, and its part of the id. A start before the searched period is unknown: there is at
-/// most one such shift, and it is shown from a day on that changes rarely.
+/// Returns the start of a shift in the feed, and the corresponding part of its id. If the shift began before the searched
+/// period, its start is unknown: there is at most one such shift, and its shown start is a day that rarely changes.
 fn begin(from: Timestamp, shown: TimeRange) -> (Timestamp, String) {
     let step_ms = DAYS_MAX * DAY_MS;
     if from > shown.from.plus_ms(-step_ms) {

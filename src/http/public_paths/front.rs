@@ -9,7 +9,7 @@ use crate::http::public_paths::front_page::FrontPage;
 use crate::http::public_paths::ping_limiter::PingLimiter;
 use crate::http::v1::state::AppState;
 
-/// The application state, the gate in front of it, and the responses that need neither.
+/// The application state, the gate in front of it, and what paths outside of `/v1` need.
 pub(in crate::http) struct ServerState {
     pub(in crate::http) state: Arc<AppState>,
     pub(in crate::http) traffic: TrafficCounters,

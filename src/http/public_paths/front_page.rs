@@ -1,4 +1,4 @@
-//! `GET /` on the host of the API: a short introduction with links. Rendered once, without a database.
+//! `GET /` on the host of the API: a short introduction with links. It is rendered once, without a database.
 
 use actix_web::web::Bytes;
 use askama::Template;
@@ -15,12 +15,12 @@ const STYLE: &str = include_str!("templates/front.css");
 struct FrontView<'a> {
     style: &'static str,
     version: &'static str,
-    /// Host name pattern of status pages.
+    /// Pattern of the host names of status pages.
     page_host: &'a str,
     has_metrics: bool,
 }
 
-/// The page, and its content security policy, which allows only its inline style.
+/// The introduction, and its content security policy, which only allows its inline style.
 pub(in crate::http) struct FrontPage {
     pub(in crate::http) html: Bytes,
     pub(in crate::http) policy: String,

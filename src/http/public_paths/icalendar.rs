@@ -1,9 +1,9 @@
-//! iCalendar (RFC 5545), as far as a feed of shifts needs it: escaped texts, times in UTC, folded lines.
+//! iCalendar (RFC 5545), as far as a feed of shifts needs the format: escaped texts, times in UTC, folded lines.
 
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
 
-/// Longest line in octets, without its end (RFC 5545, 3.1).
+/// Maximum length of a line in octets, without the line end (RFC 5545, 3.1).
 const LINE_OCTETS: usize = 75;
 const LINE_END: &str = "\r\n";
 
@@ -19,12 +19,12 @@ pub(super) struct CalendarEvent {
     /// Time of the last change.
     pub(super) changed_at: Timestamp,
     pub(super) range: TimeRange,
-    /// Title in one line.
+    /// Title, in one line.
     pub(super) summary: String,
 }
 
 impl CalendarFeed {
-    /// Renders the feed. It asks programs to refresh it every hour.
+    /// Renders the feed, which asks programs to refresh it every hour.
     pub(super) fn render(&self) -> String {
         let mut lines: Vec<String> = [
             "BEGIN:VCALENDAR",
@@ -65,7 +65,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Splits a line into parts of at most 75 octets, each but the first after a blank; characters are not split.
+/// Splits a line into parts of at most 75 octets, without splitting characters. Every part except the first begins with a
+/// space.
 fn folded(line: &str) -> String {
     let (mut folded, mut octets) = (String::with_capacity(line.len()), 0);
     for character in line.chars() {
@@ -80,7 +81,7 @@ fn folded(line: &str) -> String {
     folded
 }
 
-/// `20261125T080000Z`.
+/// Formats a time as `20261125T080000Z`.
 fn utc(at: Timestamp) -> String {
     let whole: String = at.to_string().chars().take(19).filter(|part| !matches!(part, '-' | ':')).collect();
     whole + "Z"
@@ -129,7 +130,7 @@ mod tests {
     }
 
     proptest! {
-        /// RFC 5545, 3.1: removing the line ends with their following blanks restores the line.
+        /// RFC 5545, 3.1: removing each line end with the space after it restores the line.
         #[test]
         fn long_lines_are_folded(line in "[a-zä€😀 ]{0,300}") {
             let folded = folded(&line);

@@ -1,4 +1,4 @@
-//! Description of the paths outside of `/v1`, for operators and their programs.
+//! Describes the paths outside of `/v1`, for operators and their programs.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation};
 use crate::http::openapi::shape::{always_true, enum_of, list_of, object, string};
 
-/// The operational endpoints without a token, and the document itself.
+/// Describes the operational endpoints, which need no token, and the API description itself.
 pub(in crate::http) fn chapter() -> ApiChapter {
     let database = || enum_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());
@@ -45,7 +45,7 @@ pub(in crate::http) fn chapter() -> ApiChapter {
     }
 }
 
-/// The URLs of contacts' calendars.
+/// Describes the URLs of contacts' calendars.
 pub(in crate::http) fn calendars() -> ApiChapter {
     let words = "No token: the secret is in the address. At most 10 per second and secret. The shifts of the last 30 and the next 180 days.";
     let show =
@@ -60,7 +60,7 @@ pub(in crate::http) fn calendars() -> ApiChapter {
     }
 }
 
-/// The URLs that monitored jobs ping (contract 4.3.11).
+/// Describes the URLs that monitored jobs ping (contract 4.3.11).
 pub(in crate::http) fn pings() -> ApiChapter {
     let answer = || object().has("ok", always_true());
     let ping = |verb, path, id, summary| {

@@ -17,12 +17,13 @@ use crate::model::domain_names::InvalidHost;
 use crate::readiness::NODE_HEADER;
 use crate::telemetry::{Exposition, MetricCollector as _};
 
-/// Liveness: the process answers.
+/// Answers the liveness check: the process answers.
 pub(in crate::http) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
 }
 
-/// Readiness: both databases and the engine answer. The response names the failing ones; the reasons are in the log.
+/// Answers the readiness check: ready if both databases and the engine answer. The response names the failing components;
+/// the reasons are in the log.
 pub(in crate::http) async fn readyz(front: web::Data<ServerState>) -> HttpResponse {
     let parts = &front.state;
     let answering = parts.readiness().check_all().await;
@@ -53,7 +54,7 @@ const fn reached(does_answer: bool) -> &'static str {
     if does_answer { "ok" } else { "away" }
 }
 
-/// The description of the API: public, and the same for all clients.
+/// Serves the API description, which is public and the same for all clients.
 pub(in crate::http) async fn openapi(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
     let description = match front.description.get() {
         Ok(description) => description,
@@ -65,7 +66,7 @@ pub(in crate::http) async fn openapi(front: web::Data<ServerState>, request: Htt
     description.json.answer(response, request.headers())
 }
 
-/// The description as an HTML page.
+/// Serves the API description as an HTML page.
 pub(in crate::http) async fn docs(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
     match front.description.get() {
         Ok(ApiDescription { page, policy, .. }) => page.answer(for_people(policy), request.headers()),
@@ -78,7 +79,7 @@ fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
     ApiError::Internal(error).to_response(&request_id(request.headers()))
 }
 
-/// The introduction, on the hosts of the API. Unknown hosts have no such page.
+/// Serves the introduction, on the hosts of the API; any other host gets 404.
 pub(in crate::http) async fn front_page(front: web::Data<ServerState>, request: HttpRequest) -> HttpResponse {
     match requested_host(&request) {
         Ok(host) if host.as_ref().is_none_or(|host| front.state.domain_names.is_of_api(host)) => {}
@@ -89,7 +90,7 @@ pub(in crate::http) async fn front_page(front: web::Data<ServerState>, request: 
     for_people(policy).body(html.clone())
 }
 
-/// A response with an HTML page that may load and run nothing.
+/// Starts a response with an HTML page that may neither load nor run anything except its style.
 fn for_people(policy: &str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
@@ -100,12 +101,12 @@ fn for_people(policy: &str) -> HttpResponseBuilder {
     response
 }
 
-/// 405 with the allowed methods.
+/// Refuses a request with 405 and the allowed methods.
 pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
     refuse(&request, &ApiError::MethodNotAllowed(allowed.into()))
 }
 
-/// 400 for a request without a valid host (RFC 9112, section 3.2).
+/// Refuses a request without a valid host with 400 (RFC 9112, section 3.2).
 pub(in crate::http) fn refuse_host(request: &HttpRequest) -> HttpResponse {
     refuse(request, &BadRequest::Host.into())
 }
@@ -117,7 +118,7 @@ fn refuse(request: &HttpRequest, error: &ApiError) -> HttpResponse {
     response
 }
 
-/// The metrics of all collectors, in the Prometheus text format.
+/// Serves the metrics of all collectors, in the Prometheus text format.
 pub(in crate::http) async fn metrics(front: web::Data<ServerState>) -> HttpResponse {
     let mut page = Exposition::default();
     for collector in &front.state.collectors {

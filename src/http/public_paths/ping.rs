@@ -1,6 +1,7 @@
-//! `{ping_base_url}/ping/{secret}[/fail]` (contract 4.3.11): heartbeats of services. Outside of `/v1`, without a token.
+//! `{ping_base_url}/ping/{secret}[/fail]` (contract 4.3.11): heartbeats of services. The path is outside of `/v1` and needs
+//! no token.
 //!
-//! The response is sent only after the ping is durable and processed. A disconnecting client does not undo it.
+//! The response is sent only after the ping is durable and processed. A ping counts even if the client disconnects.
 
 use std::net::IpAddr;
 
@@ -20,7 +21,7 @@ use crate::model::service::ServiceAddress;
 use crate::store::changes::ChangeScope;
 use crate::store::heartbeats::{self, PingSecretHash, PingedService};
 
-/// The service reports success.
+/// Handles a ping that reports success.
 pub(in crate::http) async fn ping(
     front: web::Data<ServerState>,
     request: HttpRequest,
@@ -29,7 +30,7 @@ pub(in crate::http) async fn ping(
     answer(front, &request, secret.into_inner(), false).await
 }
 
-/// The service reports a failure.
+/// Handles a ping that reports a failure.
 pub(in crate::http) async fn ping_fail(
     front: web::Data<ServerState>,
     request: HttpRequest,
@@ -86,8 +87,8 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: IncomingPing) -> Re
     Ok(())
 }
 
-/// The service with this secret. A known secret is counted for itself; an unknown one is counted for the client
-/// address, and looked up only while that has not sent too many.
+/// Finds the service with this secret. A request with a known secret is counted for that secret. A request with an unknown
+/// secret is counted for the client address, and looked up only while that address is within its limit.
 async fn find(
     state: &AppState,
     limiter: &PingLimiter,

@@ -1,5 +1,5 @@
-//! Rate limits of pings (contract 4.3.11): a runaway job, or a client that guesses secrets, is refused before it costs
-//! a write.
+//! Rate limits of pings (contract 4.3.11). A runaway job, or a client that guesses secrets, is refused before it causes a
+//! write.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +9,13 @@ use crate::http::gate::rate_limit::AddressLimiter;
 use crate::http::kit::error::ApiError;
 use crate::store::heartbeats::PingSecretHash;
 
-/// Pings per second and secret.
+/// Maximum number of pings per second and secret.
 const MOST_PER_SECOND: u32 = 10;
 const SECOND_MS: i64 = 1_000;
-/// Secrets with counted pings at a time; beyond it, counting restarts.
+/// Number of secrets with counted pings at which the ended seconds are dropped.
 const COUNTED: usize = 100_000;
 
-/// Pings of each secret in the current second, and unknown secrets from each address.
+/// Counts pings of each secret in the current second, and unknown secrets from each address.
 #[derive(Debug)]
 pub(in crate::http) struct PingLimiter {
     counts: Mutex<HashMap<PingSecretHash, PingWindow>>,
@@ -36,12 +36,12 @@ impl PingWindow {
 }
 
 impl PingLimiter {
-    /// Counts pings; an address may send `limit` unknown secrets per minute.
+    /// Creates a limiter; an address may send `limit` unknown secrets per minute.
     pub(in crate::http) fn new(limit: u32, most_addresses: usize) -> Self {
         Self { counts: Mutex::default(), strangers: AddressLimiter::new(limit, most_addresses) }
     }
 
-    /// Returns true if the secret has been valid before.
+    /// Returns true if the secret was valid before.
     pub(super) fn knows(&self, hash: &PingSecretHash) -> bool {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
     }
@@ -51,7 +51,7 @@ impl PingLimiter {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).remove(hash);
     }
 
-    /// Counts a ping, and checks the limit. A second starts with the first ping after the previous second.
+    /// Counts a ping and checks the limit. A window of one second starts with the first ping after the previous window.
     pub(super) fn count(&self, hash: PingSecretHash, now: Timestamp) -> Result<(), ApiError> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= COUNTED {

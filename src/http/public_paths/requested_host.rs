@@ -1,11 +1,11 @@
-//! The host that a request is for. It selects a status page, or the paths of the API.
+//! The host that a request is for, which selects a status page or the paths of the API.
 
 use actix_web::HttpRequest;
 use actix_web::http::{Version, header};
 
 use crate::model::domain_names::{HostLines, InvalidHost};
 
-/// The host of a request, as [`HostLines::host`].
+/// Returns the host of a request, as [`HostLines::host`] does.
 ///
 /// # Errors
 /// When the request has no valid host.

@@ -1,4 +1,4 @@
-//! The secret part of a URL that needs no token: of pings and of calendars. Lookups use its hash.
+//! The secret part of URLs that need no token: pings and calendars. Secrets are looked up by their hash.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,9 +6,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::http::kit::error::ApiError;
 
-/// Random bytes of a secret.
+/// Number of random bytes in a secret.
 const SECRET_BYTES: usize = 32;
-/// Characters of a secret.
+/// Number of characters of a secret.
 const SECRET_LENGTH: usize = 43;
 
 /// Generates a new secret.
@@ -28,7 +28,7 @@ pub(in crate::http) fn read_secret(text: &str) -> Option<[u8; 32]> {
     (text.len() == SECRET_LENGTH && text.bytes().all(in_alphabet)).then(|| hash(text))
 }
 
-/// SHA-256 of a secret.
+/// Returns the SHA-256 hash of a secret.
 pub(super) fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret).into()
 }

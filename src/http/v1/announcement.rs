@@ -1,4 +1,4 @@
-//! The parts common to incidents and maintenances (contract 4.10.1, 4.11.1): author and timeline entries.
+//! The parts that incidents and maintenances have in common (contract 4.10.1, 4.11.1): author and timeline entries.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,19 +10,19 @@ use crate::id::Id;
 use crate::model::announcement::{AnnouncementAuthor, TimelineEntry};
 use crate::model::translated_text::TranslatedText;
 
-/// The author of an entry, with its name at that time.
+/// The author of an incident or a maintenance, with the name that the author had when it was created.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Author)]
 pub(super) struct AuthorView<'a> {
     #[schema(schema_with = id)]
     id: Id,
     name: &'a str,
-    /// Empty for tokens.
+    /// URL of the author's picture; empty for tokens, which have none.
     avatar_url: &'static str,
 }
 
 /// An entry of a timeline.
-// Incidents and maintenances have different statuses; the chapter of each describes them.
+// Incidents and maintenances have different statuses, which are described in their chapters.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EntryView<'a> {
     #[schema(schema_with = id)]
@@ -36,7 +36,8 @@ pub(super) struct EntryView<'a> {
     created_at: Timestamp,
 }
 
-/// A file of an incident or a maintenance. This server takes none, so that every list of them is empty.
+/// A file attached to an incident or a maintenance. This server does not accept files, so every list of attachments is
+/// empty.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Attachment)]
 pub(super) struct AttachmentView {
@@ -56,7 +57,7 @@ impl<'a> From<&'a AnnouncementAuthor> for AuthorView<'a> {
 }
 
 impl<'a> EntryView<'a> {
-    /// The view of an entry, in the reader's language. `word` returns the name of its status.
+    /// Creates the view of an entry in the client's language. `word` returns the name of its status.
     pub(super) fn of<S: Copy>(
         entry: &'a TimelineEntry<S>,
         word: impl Fn(S) -> &'static str,

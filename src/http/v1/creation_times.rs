@@ -1,19 +1,19 @@
-//! Creation times that are increasing: later creations sort later, also within one millisecond.
+//! Creation times in increasing order: later creations sort later, even within one millisecond.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::clock::Timestamp;
 
-/// Most milliseconds by which creation times may run ahead of the clock.
+/// Maximum number of milliseconds by which creation times may be ahead of the clock.
 const AHEAD_MS: i64 = 1_000;
 
-/// Time of the last creation, in milliseconds.
+/// The time of the last creation, in Unix milliseconds.
 #[derive(Debug, Default)]
 pub struct CreationTimes(AtomicI64);
 
 impl CreationTimes {
-    /// Returns `now`, or a time after that of every earlier creation. Beyond the limit of running ahead, creations
-    /// share a time.
+    /// Returns `now`, or a later time that is after every earlier creation. When the maximum lead is reached, creations get
+    /// `now`, and may have equal times.
     #[must_use]
     pub fn next(&self, now: Timestamp) -> Timestamp {
         let now = now.ms();

@@ -1,10 +1,10 @@
 //! The resources of `/v1`, one module each: its handlers, the reader of its body (`draft`), its JSON (`view`), and its
-//! chapter of the description (`openapi`).
+//! chapter of the API description (`openapi`).
 //!
 //! [`routes`] lists the whole API.
 //!
-//! A handler that reads or writes rows fails with 503 when the database cannot be reached and with 500 when it fails
-//! otherwise. Sections `# Errors` name the other statuses only.
+//! A handler that reads or writes rows fails with 503 when the database cannot be reached, and with 500 on any other
+//! database error. Sections `# Errors` name only other statuses.
 
 pub(super) mod access_scopes;
 pub(super) mod address_secret;

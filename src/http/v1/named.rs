@@ -1,4 +1,4 @@
-//! A reference to something with an id and a name: the services and pages of an incident, the service of a component.
+//! References with an id and a name: the services and pages of an incident, the service of a component.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,7 +16,7 @@ pub(super) struct NamedView<'a> {
 }
 
 impl<'a> NamedView<'a> {
-    /// The view of an item with this id and this name.
+    /// Creates the view of an item with this id and this name.
     pub(super) const fn new(id: Id, name: &'a str) -> Self {
         Self { id, name }
     }

@@ -1,4 +1,4 @@
-//! Quiet hours of a channel or a contact: reading them from a body, and their view.
+//! Quiet hours of a channel or a contact: how they are read from a body, and their view.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,10 +13,10 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::model::sla::business_hours::BusinessHours;
 
 const MEMBERS: [&str; 3] = ["hours", "time_zone", "except_from"];
-/// Members of quiet hours in the time zone of a contact.
+/// Members of a contact's quiet hours, which use the time zone of the contact.
 const OWN_MEMBERS: [&str; 2] = ["hours", "except_from"];
 
-/// Reads quiet hours; without `except_from` critical messages are not held back.
+/// Reads quiet hours. Without `except_from`, critical messages are not held back.
 pub(super) fn read_quiet_hours(field: &BodyField<'_>) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&MEMBERS);
@@ -25,7 +25,7 @@ pub(super) fn read_quiet_hours(field: &BodyField<'_>) -> Option<QuietHours> {
     Some(QuietHours { hours: hours?, zone: zone?, except_from })
 }
 
-/// Reads the quiet hours of a contact, in its time zone.
+/// Reads the quiet hours of a contact, whose time zone is `zone`.
 pub(super) fn read_own_quiet_hours(field: &BodyField<'_>, zone: IanaZone) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&OWN_MEMBERS);
@@ -40,7 +40,7 @@ fn read_parts(members: &BodyFields<'_>) -> (Option<BusinessHours>, Severity) {
     (hours, except_from.unwrap_or(Severity::Critical))
 }
 
-/// Hours in which only severe messages are sent.
+/// Quiet hours: weekly hours in which less severe messages are held back.
 #[derive(Serialize, ToSchema)]
 pub(super) struct QuietHoursView {
     hours: Vec<HoursView>,
@@ -49,7 +49,7 @@ pub(super) struct QuietHoursView {
 }
 
 impl QuietHoursView {
-    /// The view of quiet hours.
+    /// Creates the view of quiet hours.
     pub(super) fn of(quiet: &QuietHours) -> Self {
         Self {
             hours: HoursView::of(&quiet.hours),
@@ -59,7 +59,7 @@ impl QuietHoursView {
     }
 }
 
-/// Hours, in the contact's time zone, in which it is notified only of severe events.
+/// Quiet hours of a contact, in the contact's time zone: weekly hours in which less severe messages are held back.
 #[derive(Serialize, ToSchema)]
 pub(super) struct OwnQuietHoursView {
     hours: Vec<HoursView>,
@@ -67,13 +67,13 @@ pub(super) struct OwnQuietHoursView {
 }
 
 impl OwnQuietHoursView {
-    /// The view of quiet hours.
+    /// Creates the view of a contact's quiet hours.
     pub(super) fn of(quiet: &QuietHours) -> Self {
         Self { hours: HoursView::of(&quiet.hours), except_from: quiet.except_from.as_str() }
     }
 }
 
-/// Quiet hours of a contact, or null.
+/// The schema of a contact's quiet hours, or null.
 pub(super) fn own_quiet_hours() -> ApiSchema {
     let words = "In these hours, in the contact's time zone, messages less severe than `except_from` are held until the hours end; null: none is held. A contact on duty is notified at any hour.";
     object()
@@ -83,7 +83,7 @@ pub(super) fn own_quiet_hours() -> ApiSchema {
         .says(words)
 }
 
-/// Quiet hours, or null.
+/// The schema of quiet hours with a time zone, or null.
 pub(super) fn quiet_hours() -> ApiSchema {
     let words = "In these hours, in the local time of `time_zone`, messages less severe than `except_from` are held until the hours end; null: none is held.";
     object()

@@ -1,4 +1,4 @@
-//! The chapter of reference data and of the calling token (contract 4.1, 4.2, 4.17).
+//! The chapter of the API description with reference data and the calling token (contract 4.1, 4.2, 4.17).
 
 use crate::http::openapi::operation::ApiChapter;
 use crate::http::v1::{check_types, engine, me, probes};

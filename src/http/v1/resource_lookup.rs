@@ -1,5 +1,5 @@
-//! Finds the resource named in a path, for every kind that belongs to an organisation: for reading, or locked for a
-//! change.
+//! Finds the resource named in a path, for every kind of resource that belongs to an organisation. A lookup only reads the
+//! resource, or locks it for a change.
 //!
 //! The lookup functions of the store are passed in; a resource that the caller may not see counts as missing.
 
@@ -11,11 +11,11 @@ use crate::id::Id;
 use crate::model::visibility::Visibility;
 use crate::store::{MainError, StoreConnection, Transaction};
 
-/// The resource in the path (step 8 of contract 1.8).
+/// Finds the resource in the path (step 8 of contract 1.8).
 ///
 /// # Errors
 ///
-/// 404 when there is none that the caller may see.
+/// 404 when no such resource is visible to the caller.
 pub(super) async fn find_or_404<T>(
     call: &ApiCall<AppState>,
     find: impl AsyncFnOnce(&dyn StoreConnection, Visibility, Id) -> Result<Option<T>, MainError>,
@@ -29,7 +29,7 @@ pub(super) async fn find_or_404<T>(
 ///
 /// # Errors
 ///
-/// 404 when there is none that the caller may see.
+/// 404 when no such resource is visible to the caller.
 pub(super) async fn lock_or_404<T>(
     transaction: &Transaction,
     caller: &Caller,

@@ -15,7 +15,7 @@ use crate::store::{id_lookup, tags};
 
 pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
 
-/// Tags and services named in a body, with the keys of the existing ones.
+/// The database keys of the tags and services that a body names, by id.
 #[derive(Debug, Default)]
 pub(super) struct RoutingLinks {
     tags: HashMap<Id, i64>,
@@ -23,7 +23,7 @@ pub(super) struct RoutingLinks {
 }
 
 impl RoutingLinks {
-    /// Looks up those that the body names and the caller sees.
+    /// Looks up the tags and services that the body names and the caller sees.
     pub(super) async fn find(
         body: &Map<String, Value>,
         write: &WriteTransaction,
@@ -39,12 +39,12 @@ impl RoutingLinks {
         Ok(found)
     }
 
-    /// Reads `tag_ids`; unknown tags are refused.
+    /// Reads `tag_ids`; an unknown tag is an error.
     pub(super) fn read_tags(&self, fields: &BodyFields<'_>) -> Option<Vec<ResourceReference>> {
         read_links(fields, "tag_ids", TAGS_MAX, &LinkableRows { kind: "tag", keys: &self.tags })
     }
 
-    /// Reads `service_ids`; unknown services are refused.
+    /// Reads `service_ids`; an unknown service is an error.
     pub(super) fn read_services(&self, fields: &BodyFields<'_>) -> Option<Vec<ResourceReference>> {
         read_links(
             fields,
@@ -55,7 +55,7 @@ impl RoutingLinks {
     }
 }
 
-/// Rows that a body may name.
+/// Rows that a body may reference.
 pub(super) struct LinkableRows<'a> {
     /// Kind of the rows, for error texts.
     pub(super) kind: &'static str,
@@ -63,7 +63,7 @@ pub(super) struct LinkableRows<'a> {
     pub(super) keys: &'a HashMap<Id, i64>,
 }
 
-/// Reads a list of ids, of which unknown ones are refused; `None` without the member.
+/// Reads a list of ids; an unknown id is an error. `None` if the body does not have the member, or the list is invalid.
 pub(super) fn read_links(
     fields: &BodyFields<'_>,
     name: &str,
@@ -76,7 +76,7 @@ pub(super) fn read_links(
     Some(ids.ids().into_iter().zip(keys).map(|(id, key)| ResourceReference { key, id }).collect())
 }
 
-/// Well-formed ids in a list of a body; the reader of the body reports errors.
+/// Returns the well-formed ids in a list of a body. Errors are reported by the reader of the body.
 fn named(body: &Map<String, Value>, name: &str, most: usize) -> Vec<Id> {
     let ignored = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &ignored);

@@ -92,7 +92,7 @@ fn service_routes() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-/// Routes that read the history, incidents and maintenances of a service.
+/// Routes for the history, incidents and maintenances of a service.
 fn history_routes() -> Vec<ApiRoute<AppState>> {
     let view = AccessRule::needs(&[May::ServicesView]);
     let incidents = AccessRule::needs(&[May::ServicesView, May::IncidentsView]);
@@ -224,7 +224,7 @@ fn oncall_schedule_routes() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-/// Routes for changing duty without changing a schedule.
+/// Routes that change who is on duty without changing a schedule.
 fn oncall_cover_routes() -> Vec<ApiRoute<AppState>> {
     use oncall::{absences, cover_requests as requests, overrides};
     let view = AccessRule::needs(&[May::OncallView]).for_whole_organisation();
@@ -404,7 +404,7 @@ fn asset_routes() -> Vec<ApiRoute<AppState>> {
     ]
 }
 
-/// Passes to a handler, with each request, what its resource keeps between requests.
+/// Wraps a handler so that it receives, with each request, the cache that its resource keeps between requests.
 fn with<K, F, R>(cache: &Arc<K>, handler: F) -> impl Fn(ApiCall<AppState>) -> R + Send + Sync + use<K, F, R>
 where
     K: Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The application state for handlers, assembled by `app`. It has no caches; a resource keeps its own data between
-//! requests.
+//! The application state for handlers, which `app` assembles. It contains no caches of resources; those are created with the
+//! routes that use them.
 
 use std::sync::Arc;
 
@@ -34,29 +34,29 @@ use crate::store::{Database, Databases, organisations, tokens};
 use crate::supervise::Supervisor;
 use crate::telemetry::MetricCollector;
 
-/// The parts of the application.
+/// The components of the application that handlers use.
 pub struct AppState {
-    /// The settings; `listen` is the actual address.
+    /// The settings of the server; `listen` holds the actual address.
     pub config: Arc<Config>,
-    /// Start of all links: `{base_url}`.
+    /// Base URL of the API, the prefix of all links.
     pub base_url: String,
     /// The limits of each plan.
     pub plans: PlanTable,
     /// Source of the wall time.
     pub clock: Clock,
-    /// The guard of the wall clock.
+    /// Guard of the wall clock, for expiry and leases.
     pub guard: Arc<ClockGuard>,
-    /// State of scheduled backups.
+    /// State of backups.
     pub backups: Arc<BackupState>,
     /// Generator of creation times.
     pub creations: CreationTimes,
     /// Main and history database.
     pub databases: Databases,
-    /// Id of this node, which belongs to its data folder.
+    /// Id of this node, which is stored in its data folder.
     pub node: Id,
     /// The engine of this process.
     pub engine: Engine,
-    /// Builds the engine's definitions; holds the sealer and the known locations.
+    /// Builds the engine's definitions; knows the sealer and the locations.
     pub compiler: DefinitionCompiler,
     /// Notifies the owners of services about stored changes.
     pub router: ServiceRouter,
@@ -64,15 +64,15 @@ pub struct AppState {
     pub carrier: MessageSender,
     /// Counts requests of tokens and addresses.
     pub limiter: Arc<RateLimiter>,
-    /// Bytes of responses stored under keys.
+    /// The bytes of responses stored under idempotency keys.
     pub cached_bytes: Arc<CachedBytes>,
     /// The host names of this installation.
     pub domain_names: Arc<DomainNames>,
-    /// Tools for DNS lookups of custom domains.
+    /// Tools for the DNS lookups of custom domains.
     pub toolbox: Arc<Toolbox>,
     /// Supervises the actors, and knows their state.
     pub supervisor: Supervisor,
-    /// Hub of the clients that listen for events.
+    /// The clients that listen for events, and the events for them.
     pub events: Arc<EventHub>,
     /// Collectors for `/metrics`.
     pub collectors: Vec<Arc<dyn MetricCollector>>,
@@ -81,7 +81,7 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// The parts that monitoring requires.
+    /// Returns the components that must work for the process to be ready.
     #[must_use]
     pub fn readiness(&self) -> Readiness {
         Readiness {
@@ -97,19 +97,19 @@ impl AppState {
         self.clock.now()
     }
 
-    /// A creation time: now, but later than every earlier creation.
+    /// Returns a creation time: now, or later if necessary to be after every earlier creation.
     #[must_use]
     pub fn created_at(&self) -> Timestamp {
         self.creations.next(self.now())
     }
 
-    /// Codes of the active locations.
+    /// Returns the codes of the active locations.
     #[must_use]
     pub fn probe_codes(&self) -> Vec<String> {
         self.compiler.roster.codes().iter().map(ToString::to_string).collect()
     }
 
-    /// Notifies the engine of a changed service, after the commit.
+    /// Notifies the engine of a changed service; to be called after the commit.
     pub async fn notify_engine(&self, service: &Service, organisation: Id) {
         self.router.announce(std::slice::from_ref(service), organisation).await;
     }
@@ -118,17 +118,17 @@ impl AppState {
     ///
     /// # Errors
     ///
-    /// 503 when one of them has no owning node at the moment.
+    /// 503 when one of the services has no owning node at the moment.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         self.live(&addresses).await
     }
 
-    /// As [`AppState::snapshots`], for services given by id and key.
+    /// As [`AppState::snapshots`], for services given by their addresses.
     ///
     /// # Errors
     ///
-    /// 503 when one of them has no owning node at the moment.
+    /// 503 when one of the services has no owning node at the moment.
     pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<ServiceSnapshot>, ApiError> {
         self.router.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }

@@ -1,4 +1,4 @@
-//! Warnings for operators while the process is still ready: for `/readyz` and `GET /v1/engine`.
+//! Warnings for operators about problems that do not make the process unready, for `/readyz` and `GET /v1/engine`.
 
 use crate::clock::Timestamp;
 use crate::engine::registry::{BlindLocation, RegisteredLocation};
@@ -64,7 +64,7 @@ fn unreadable_warning(services: usize) -> Option<String> {
     })
 }
 
-/// Returns what is wrong with scheduled backups.
+/// Returns the warning about scheduled backups that fail or are too old.
 fn backup_warning(state: &AppState) -> Option<String> {
     let reason = state.backups.failure().map_or_else(
         || "see the log".to_owned(),
@@ -91,8 +91,8 @@ fn cut_off_warning(ownership: &Ownership) -> Option<String> {
     })
 }
 
-/// Returns the warning about the disk of the embedded databases. The history is written constantly, so it notices
-/// first.
+/// Returns the warning about the disk of the embedded databases. The history is checked first, because it is written
+/// constantly and notices a full disk before the main database.
 fn disk_warning(state: &AppState, now: Timestamp) -> Option<String> {
     let databases = &state.databases;
     let FullDisk { folder, since } = databases.history.full_disk().or_else(|| databases.main.full_disk())?;

@@ -1,4 +1,4 @@
-//! Weekly hours: reading them from a body, and their view; and the time zone in which they are evaluated.
+//! Weekly hours and the time zone in which they are evaluated: how both are read from a body, and their view.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,13 +11,13 @@ use crate::model::sla::business_hours::{BusinessHours, ClockTime, DayOfWeek, ENT
 
 const MEMBERS: [&str; 3] = ["days", "from", "to"];
 
-/// Reads a list of at least one entry.
+/// Reads weekly hours, a list of at least one entry.
 pub(super) fn read_hours(field: &BodyField<'_>) -> Option<BusinessHours> {
     let entries = field.list(ENTRIES_MAX)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    // Every entry is read, so that every error is reported.
+    // All entries are read before the first error ends reading, so that every error is reported.
     let read: Vec<Option<WeeklyHours>> = entries.iter().map(read_entry).collect();
     read.into_iter().collect::<Option<_>>().map(BusinessHours)
 }
@@ -57,7 +57,7 @@ fn read_time(field: &BodyField<'_>) -> Option<ClockTime> {
     text.parse().ok().or_else(|| field.refuse(FieldRule::ClockTime))
 }
 
-/// The same hours on some days of the week.
+/// Hours that are the same on some days of the week.
 #[derive(Serialize, ToSchema)]
 pub(super) struct HoursView {
     #[schema(schema_with = days)]
@@ -69,7 +69,7 @@ pub(super) struct HoursView {
 }
 
 impl HoursView {
-    /// The view of hours, in the order of their entries.
+    /// Creates the views of weekly hours, in the order of their entries.
     pub(super) fn of(hours: &BusinessHours) -> Vec<Self> {
         let entry = |hours: &WeeklyHours| Self {
             days: hours.days.iter().map(|day| day.as_str()).collect(),

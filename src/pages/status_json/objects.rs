@@ -1,4 +1,4 @@
-//! The objects of the documents, each with all of its members.
+//! The objects in the documents; each always has all members of the format.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,10 +15,10 @@ use crate::pages::snapshot::{PageComponent, PageSnapshot};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
 use crate::texts::markdown;
 
-/// Time after its start at which a maintenance without an end is said to end: the format wants a time.
+/// Planned length that is shown for a maintenance without an end, in milliseconds, because the format requires an end.
 const OPEN_END_MS: i64 = 86_400_000;
 
-/// The page of every document.
+/// The page itself, which is part of every document.
 #[derive(Debug, Serialize)]
 pub(super) struct PageObject {
     id: String,
@@ -40,28 +40,28 @@ pub(super) struct ComponentObject {
     description: Option<String>,
     showcase: bool,
     start_date: Option<String>,
-    /// The nearest group.
+    /// Id of the group that directly contains the component.
     group_id: Option<String>,
     page_id: String,
     group: bool,
     only_show_if_degraded: bool,
-    /// Ids of the members of a group.
+    /// Ids of the members of a group; missing on a component.
     #[serde(skip_serializing_if = "Option::is_none")]
     components: Option<Vec<String>>,
-    /// The group of a group, for which the format has no member.
+    /// Id of the group that contains a group; the format has no member for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_group_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     watchkeeper: Option<OwnMembers>,
 }
 
-/// What the format has no word for.
+/// States for which the format has no word.
 #[derive(Debug, Serialize)]
 struct OwnMembers {
     status: &'static str,
 }
 
-/// An incident or a maintenance.
+/// An incident or a maintenance, which have the same members.
 #[derive(Debug, Serialize)]
 pub(super) struct IncidentObject {
     id: String,
@@ -76,7 +76,7 @@ pub(super) struct IncidentObject {
     shortlink: String,
     started_at: Timestamp,
     page_id: String,
-    /// Newest first, never empty.
+    /// Timeline entries, newest first; never empty.
     incident_updates: Vec<UpdateObject>,
     components: Vec<ComponentObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,14 +102,14 @@ struct UpdateObject {
     tweet_id: Option<String>,
 }
 
-/// Makes the objects of one page, in its default language.
+/// Builds the objects of one page, in its default language.
 #[derive(Debug)]
 pub(super) struct ObjectReader<'a> {
     page: &'a PageSnapshot,
     names: AnnouncementNames<'a>,
-    /// Places of the components in the snapshot.
+    /// Indices of the components in the snapshot.
     places: HashMap<ComponentKey, usize>,
-    /// For each component of the snapshot its position among the listed ones, from 1; `None` if it is left out.
+    /// For each component of the snapshot, its position among the listed components, from 1; `None` if it is left out.
     positions: Vec<Option<usize>>,
     /// Ids of the listed members of each group.
     members: HashMap<ComponentKey, Vec<String>>,
@@ -122,7 +122,7 @@ impl<'a> ObjectReader<'a> {
         let names = AnnouncementNames::of(page, &page.languages().default);
         let mut reader = Self { page, names, places, positions: Vec::new(), members: HashMap::new() };
         let mut listed = 0;
-        // A group stands before its members.
+        // A group comes before its members.
         for one in &page.components {
             let is_listed = reader.is_listed(one);
             listed += usize::from(is_listed);
@@ -145,7 +145,7 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
-    /// Time of the last change that is known of.
+    /// Returns the time of the last known change.
     fn updated_at(&self) -> Timestamp {
         let PageSnapshot { page, incidents, maintenances, .. } = self.page;
         let incidents = incidents.iter().filter_map(|one| one.entries.last()).map(|entry| entry.at);
@@ -153,7 +153,7 @@ impl<'a> ObjectReader<'a> {
         incidents.chain(maintenances).chain([page.updated_at]).max().unwrap_or(page.updated_at)
     }
 
-    /// The visible components in display order, groups included.
+    /// Returns the visible components in display order, groups included.
     pub(super) fn components(&self) -> Vec<ComponentObject> {
         self.listed(|_| true)
     }
@@ -167,8 +167,8 @@ impl<'a> ObjectReader<'a> {
             .collect()
     }
 
-    /// Healthy members of a group that hides them are listed only if the page wants them to be (contract 4.13.1).
-    /// The group must have a position already.
+    /// Returns true if a component is listed. Operational members of a group that hides them are listed only if the page is
+    /// configured so (contract 4.13.1). The position of the group must be determined before.
     fn is_listed(&self, one: &PageComponent) -> bool {
         let Some(status) = one.status else { return false };
         let Some(parent) = one.component.parent else { return true };
@@ -205,7 +205,7 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
-    /// The listed components of the services that an announcement affects.
+    /// Returns the listed components of the services that an announcement affects.
     fn affected<S>(&self, announced: &StoredAnnouncement<S>) -> Vec<ComponentObject> {
         if !self.page.page.shows.affected_services {
             return Vec::new();
@@ -218,7 +218,7 @@ impl<'a> ObjectReader<'a> {
         let monitoring = incident.entries.iter().find(|entry| entry.status == IncidentStatus::Monitoring);
         IncidentObject {
             monitoring_at: monitoring.map(|entry| entry.at),
-            // A notice is no trouble.
+            // A notice has no impact.
             impact: incident
                 .severity
                 .filter(|_| incident.has_progress)

@@ -1,26 +1,27 @@
-//! The overall status of a page in the words that clients of the format know.
+//! The overall status of a page, in the words that clients of the format know.
 
 use serde::Serialize;
 
 use crate::model::component::status::ComponentStatus;
 use crate::pages::snapshot::PageSnapshot;
 
-/// Indicator and sentence of a whole page.
+/// Indicator and description of the status of a whole page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct OverallStatus {
-    /// `none`, `minor`, `major`, `critical` or `maintenance`.
+    /// Severity of the status: `none`, `minor`, `major`, `critical` or `maintenance`.
     pub(super) indicator: &'static str,
     pub(super) description: &'static str,
 }
 
 impl OverallStatus {
-    /// Groups add nothing to their members.
+    /// Returns the overall status of a page. Groups are not counted in addition to their members.
     pub(super) fn of(page: &PageSnapshot) -> Self {
         let visible = page.components.iter().filter(|one| !one.component.is_group);
         Self::of_components(&visible.filter_map(|one| one.status).collect::<Vec<_>>())
     }
 
-    /// The worst of these decides; "all" is said only when that is known of every one (contract 7 no. 47).
+    /// Returns the overall status, which is the worst of these. "All" is only claimed when the status of every component is
+    /// known (contract 7 no. 47).
     fn of_components(components: &[ComponentStatus]) -> Self {
         let count = |status: ComponentStatus| components.iter().filter(|other| **other == status).count();
         let all = components.len();

@@ -1,4 +1,4 @@
-//! The route table: found routes and refused tables.
+//! Tests which routes a table finds, and which tables are refused.
 
 use rstest::rstest;
 

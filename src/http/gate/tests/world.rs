@@ -1,4 +1,4 @@
-//! A directory of callers, a few routes, and a gate in front of them.
+//! A list of callers, a few routes, and a gate in front of them, for tests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::store::idempotency_keys::Fingerprint;
 
 pub(super) const NOW: Timestamp = Timestamp::from_ms(1_795_193_460_000);
 
-/// Callers by the hash of their token, and the two ends of a slow write.
+/// Callers by the hash of their token, and the two signals of a slow write.
 #[derive(Default)]
 pub(super) struct Directory {
     pub(super) callers: HashMap<TokenHash, Caller>,
@@ -59,7 +59,7 @@ impl CallerLookup for Directory {
     }
 }
 
-/// Every key is free: the behaviour of keys is tested with a database.
+/// Treats every key as free: the behaviour of keys is tested with a database.
 impl IdempotencyStore for Directory {
     async fn claim(&self, _: &KeyClaim, _: &Fingerprint) -> Result<KeyState, ApiError> {
         Ok(KeyState::Mine)
@@ -78,9 +78,9 @@ impl IdempotencyStore for Directory {
     }
 }
 
-/// A gate in front of a few routes, and a token of each kind.
+/// A gate in front of a few routes, and a token for each case.
 pub(super) struct World {
-    /// The set in which writes continue on their own, as on a thread of the server.
+    /// The tasks in which writes continue after a disconnect, as on a thread of the server.
     pub(super) tasks: LocalSet,
     pub(super) gate: ApiGate<Directory>,
     pub(super) tokens: HashMap<&'static str, TokenText>,

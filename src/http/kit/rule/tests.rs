@@ -1,10 +1,10 @@
-//! The texts of rules.
+//! Tests the texts of rules.
 
 use rstest::rstest;
 
 use super::*;
 
-/// Contract 5.3: the texts with facts in them.
+/// Contract 5.3: texts that contain values.
 #[rstest]
 #[case(FieldRule::MinLength(1), "Use at least 1 characters.")]
 #[case(FieldRule::MaxLength(255), "Use at most 255 characters.")]

@@ -1,4 +1,4 @@
-//! Shapes as JSON Schema.
+//! Tests shapes as JSON Schema.
 
 use serde::Serialize;
 use serde_json::json;

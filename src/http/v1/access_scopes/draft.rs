@@ -1,4 +1,4 @@
-//! Reads an access scope from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an access scope from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ pub(super) struct AccessScopeDraft {
 }
 
 impl AccessScopeDraft {
-    /// The body of a create request.
+    /// Reads the body of a create request.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl AccessScopeDraft {
         read(body, transaction, caller, name, errors, tags).await
     }
 
-    /// The body of an update request.
+    /// Reads the body of an update request.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl AccessScopeDraft {
         read(body, transaction, caller, name, errors, tags).await
     }
 
-    /// The new scope, and the database keys of its tags.
+    /// Returns the new scope, and the database keys of its tags.
     pub(super) fn scope(self, organisation: i64, now: Timestamp) -> (AccessScope, Vec<i64>) {
         let name = self.name.unwrap_or_default();
         let (created_at, updated_at) = (now, now);
@@ -64,7 +64,7 @@ impl AccessScopeDraft {
         (scope, self.tags.unwrap_or_default())
     }
 
-    /// The stored scope with the changes, and the database keys of its tags; `tags` are its stored ones. `None` when
+    /// Returns the stored scope with the changes, and the database keys of its tags; `tags` are its stored tags. `None` when
     /// nothing changes.
     pub(super) fn apply_to(
         self,
@@ -81,7 +81,7 @@ impl AccessScopeDraft {
     }
 }
 
-/// Reads the tags, if the body has such a list, and combines all fields.
+/// Reads the tags if the body has the member `tags`, and combines all fields.
 async fn read(
     body: &Map<String, Value>,
     transaction: &Transaction,
@@ -104,7 +104,7 @@ async fn read(
     Ok(errors.into_inner().into_result(AccessScopeDraft { name, tags })?)
 }
 
-/// The database keys of the tags that the entries name, without repetitions.
+/// Returns the database keys of the tags that the entries name, without repetitions.
 fn resolve(entries: &Entries, known: &[Tag], errors: &ErrorCollector) -> Vec<i64> {
     let mut rows = Vec::new();
     if entries.is_empty() {

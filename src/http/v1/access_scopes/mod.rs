@@ -1,7 +1,8 @@
-//! `/v1/access-scopes`: list, read, create, change, delete the sets of tags that tokens can be confined to.
+//! `/v1/access-scopes`: list, read, create, change and delete access scopes, the sets of tags that tokens can be confined
+//! to.
 //!
-//! Every write locks the organisation first, as the deletion of a tag and the creation of a token do, so that no scope
-//! loses a tag and no token its scope. Confined tokens have no access.
+//! Every write locks the organisation first, as the deletion of a tag and the creation of a token do. So no scope loses all
+//! its tags, and no token its scope. Confined tokens have no access to these operations.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -105,7 +106,7 @@ async fn shown_one(connection: &dyn StoreConnection, scope: &AccessScope) -> Res
     shown(connection, std::slice::from_ref(scope)).await?.pop().ok_or(ApiError::NotFound)
 }
 
-/// Scopes with their tags and the number of their tokens, with one query each.
+/// Renders scopes with their tags and the number of their tokens, with one query each.
 async fn shown(connection: &dyn StoreConnection, scopes: &[AccessScope]) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<i64> = scopes.iter().map(|scope| scope.key).collect();
     let tags = access_scopes::tags_of(connection, &keys).await?;

@@ -1,4 +1,4 @@
-//! `/v1/access-scopes`.
+//! Describes `/v1/access-scopes`.
 
 use serde_json::json;
 

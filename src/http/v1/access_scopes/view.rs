@@ -20,7 +20,7 @@ pub(super) struct AccessScopeView<'a> {
     name: &'a str,
     #[schema(schema_with = tags)]
     tags: Vec<ServiceTagView<'a>>,
-    /// The number of tokens that are confined to it.
+    /// The number of tokens that are confined to this scope.
     #[schema(minimum = 0)]
     tokens_count: usize,
     #[schema(schema_with = timestamp)]
@@ -30,7 +30,7 @@ pub(super) struct AccessScopeView<'a> {
 }
 
 impl<'a> AccessScopeView<'a> {
-    /// The view of a scope with these tags; `tokens_count` tokens are confined to it.
+    /// Creates the view of a scope with these tags, to which `tokens_count` tokens are confined.
     pub(super) fn of(scope: &'a AccessScope, tags: &'a [Tag], tokens_count: usize) -> Self {
         Self {
             id: scope.id,

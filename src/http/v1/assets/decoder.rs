@@ -1,4 +1,4 @@
-//! Decodes images on threads of their own, and few at a time, because each may take a lot of memory.
+//! Decodes images on threads of their own. Only a few are decoded at a time, because each may take a lot of memory.
 
 use tokio::sync::Semaphore;
 
@@ -7,7 +7,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::v1::assets::picture::{AssetPicture, accept};
 use crate::model::asset::AssetKind;
 
-/// Images decoded at a time; a large one takes several hundred megabytes.
+/// Maximum number of images decoded at a time; a large one takes several hundred megabytes.
 const AT_A_TIME: usize = 2;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Default for ImageDecoder {
 }
 
 impl ImageDecoder {
-    /// The file in its stored form, or the rule that it breaks.
+    /// Returns the file in its stored form, or the rule that the file breaks.
     ///
     /// # Errors
     /// 500 when a decoder panics; 503 when the process is stopping.

@@ -1,21 +1,21 @@
-//! Icon files (ICO): finds the picture that is checked.
+//! Icon files (ICO): finds the picture in a file that has to be checked.
 //!
-//! An icon holds several pictures, each a bitmap or a PNG. The icon decoder accepts only PNG with transparency; what
-//! tools write (grey, RGB, palette) is found here and decoded as a plain PNG.
+//! An icon holds several pictures, each a bitmap or a PNG. The icon decoder accepts only PNG with transparency, but many
+//! tools write others (grey, RGB, palette). This module finds a PNG in the icon, so that it can be decoded as a plain PNG.
 
 use image::ImageDecoder;
 
-/// Bytes before the first entry of the directory, and bytes of each entry.
+/// Number of bytes before the first entry of the directory; the next constant is the length of an entry.
 const HEAD_BYTES: usize = 6;
 const ENTRY_BYTES: usize = 16;
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// Longest side in the directory; it also represents longer ones.
+/// Longest side that the directory can express; longer sides are entered as this one.
 const NAMED_SIDE: u32 = 256;
 
 /// A PNG inside an icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IconPng<'a> {
-    /// The PNG, and all bytes after it.
+    /// The bytes of the icon from the start of the PNG on.
     pub(super) bytes: &'a [u8],
     width: u32,
     height: u32,
@@ -29,7 +29,7 @@ impl IconPng<'_> {
     }
 }
 
-/// An entry of the directory.
+/// An entry of the icon's directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct IconEntry {
     bits_per_pixel: u16,
@@ -54,7 +54,7 @@ impl IconEntry {
     }
 }
 
-/// The picture with the most colours, and among those the largest, if it is a PNG.
+/// Returns the picture with the most colours, the largest of these if there are several. `None` if it is no PNG.
 pub(super) fn best_png(icon: &[u8]) -> Option<IconPng<'_>> {
     let count = u16::from_le_bytes(icon.get(4..HEAD_BYTES)?.try_into().ok()?);
     let entries = icon.get(HEAD_BYTES..)?.chunks_exact(ENTRY_BYTES).take(usize::from(count));
@@ -67,7 +67,7 @@ pub(super) fn best_png(icon: &[u8]) -> Option<IconPng<'_>> {
 mod tests {
     use super::*;
 
-    /// An icon of entries (side, bits per pixel, offset) with a PNG signature at 40.
+    /// Builds an icon with these entries (side, bits per pixel, offset) and a PNG signature at offset 40.
     fn icon(entries: &[(u8, u8, u8)]) -> Vec<u8> {
         let mut bytes = vec![0, 0, 1, 0, u8::try_from(entries.len()).unwrap(), 0];
         for (side, bits, offset) in entries {

@@ -1,7 +1,7 @@
-//! Files of a status page (contract 4.16): upload and delete.
+//! Files of a status page (contract 4.16): logos and icons are uploaded and deleted.
 //!
-//! A file is stored in its sanitised form (`picture`, `svg`); its URL is the hash of its content. Responses contain the
-//! page, without its components.
+//! A file is stored in its sanitised form (`picture`, `svg`), and its URL contains the hash of its content. Responses
+//! contain the page without its components.
 
 mod decoder;
 mod icon;
@@ -108,7 +108,7 @@ async fn delete(call: ApiCall<AppState>, kind: AssetKind) -> Result<CommittedRep
     write.commit(reply.in_language(&languages)).await
 }
 
-/// The part of a file's URL that changes with its content.
+/// Returns the part of a file's URL that changes with its content: the SHA-256 hash in hexadecimal digits.
 fn hash_of(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

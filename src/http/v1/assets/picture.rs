@@ -1,10 +1,10 @@
-//! The kind of an uploaded file, detected by its content alone, and the form in which it is stored (contract 4.16).
+//! Detects the kind of an uploaded file by its content alone, and brings it into its stored form (contract 4.16).
 //!
-//! File names and declared types are not trusted. Images are decoded within limits to check that they are complete. PNG
-//! and lossless WebP are re-encoded, which drops hidden data and loses no pixel. Other files are stored as they are:
-//! JPEG and lossy WebP would lose quality and a JPEG's orientation is in its metadata, ICO holds several pictures, and
-//! animations several frames. An SVG is rewritten by `svg`. Nothing here is async: decoding takes long, so the caller
-//! runs it on a thread.
+//! File names and declared types are not trusted. Images are decoded within limits to check that they are complete. PNG and
+//! lossless WebP are encoded again, which drops hidden data and keeps every pixel. Other files are stored unchanged: JPEG
+//! and lossy WebP would lose quality, a JPEG's orientation is in its metadata, ICO holds several pictures, and animations
+//! have several frames. An SVG is rewritten by `svg`. Nothing here is async: decoding takes long, so the caller runs it on a
+//! thread.
 
 use std::io::Cursor;
 
@@ -17,11 +17,11 @@ use crate::http::v1::assets::icon::best_png;
 use crate::http::v1::assets::svg::{SvgError, sanitise};
 use crate::model::asset::AssetKind;
 
-/// Longest side in pixels.
+/// Maximum width and height of an image, in pixels.
 const MAX_SIDE: u32 = 8_192;
-/// Most pixels of an image.
+/// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 40_000_000;
-/// Most memory of a decoder, in bytes: every pixel with four channels of two bytes, and as much again for working
+/// Maximum memory of a decoder, in bytes: every pixel with four channels of two bytes, and the same size again for working
 /// space.
 const MAX_DECODER_BYTES: u64 = MAX_PIXELS * 16;
 
@@ -30,15 +30,15 @@ const MIB: usize = 1024 * 1024;
 /// A file type that can be uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
-    /// `image/jpeg`
+    /// JPEG (`image/jpeg`).
     Jpeg,
-    /// `image/png`
+    /// PNG (`image/png`).
     Png,
-    /// `image/webp`
+    /// WebP (`image/webp`), which may be animated.
     WebP,
-    /// `image/x-icon`
+    /// Windows icon (`image/x-icon`).
     Ico,
-    /// `image/svg+xml`
+    /// SVG (`image/svg+xml`).
     Svg,
 }
 
@@ -52,7 +52,7 @@ pub struct AssetPicture {
 }
 
 impl FileType {
-    /// The type by the first bytes; anything that starts like XML counts as SVG.
+    /// Returns the type that the first bytes show; a text that starts like XML counts as SVG. `None` for an unknown type.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -77,7 +77,7 @@ impl FileType {
     }
 }
 
-/// Most bytes of a file of this kind, and the same in MiB.
+/// Returns the maximum size of a file of this kind, in bytes and in MiB.
 #[must_use]
 pub const fn size_limit(kind: AssetKind) -> (usize, u32) {
     match kind {
@@ -99,7 +99,7 @@ const fn allowed(kind: AssetKind) -> (&'static [FileType], &'static str) {
 ///
 /// # Errors
 ///
-/// The violated rule (contract 5.3).
+/// The rule that the file breaks (contract 5.3).
 pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<AssetPicture, FieldRule> {
     if bytes.is_empty() {
         return Err(FieldRule::FileEmpty);
@@ -151,7 +151,7 @@ fn decoded(decoder: impl ImageDecoder) -> Result<DynamicImage, FieldRule> {
     DynamicImage::from_decoder(decoder).map_err(|_| FieldRule::FileImage)
 }
 
-/// The same bytes, if they can be decoded.
+/// Returns the same bytes if the image can be decoded.
 fn checked(bytes: Vec<u8>, format: ImageFormat) -> Result<Vec<u8>, FieldRule> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes.as_slice()), format);
     reader.limits(limits());
@@ -159,7 +159,7 @@ fn checked(bytes: Vec<u8>, format: ImageFormat) -> Result<Vec<u8>, FieldRule> {
     Ok(bytes)
 }
 
-/// The same bytes, if the best picture in the icon can be decoded.
+/// Returns the same bytes if the best picture in the icon can be decoded.
 fn checked_icon(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
     let Some(png) = best_png(&bytes) else { return checked(bytes, ImageFormat::Ico) };
     let decoder = within_limits(PngDecoder::with_limits(Cursor::new(png.bytes), limits()))?;
@@ -191,7 +191,7 @@ fn rewritten_webp(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
     let is_animated = decoder.has_animation();
     let colours = decoder.icc_profile().ok().flatten();
     let image = decoded(decoder)?;
-    // The first chunk of a plain lossless file; an extended file starts with VP8X.
+    // Name of the first chunk of a plain lossless file; an extended file starts with VP8X.
     let is_lossless = bytes.get(12..16) == Some(b"VP8L");
     if is_animated || !is_lossless {
         return Ok(bytes);
@@ -219,7 +219,7 @@ mod tests {
         bytes.into_inner()
     }
 
-    /// A PNG header with this size, without image data.
+    /// Returns a PNG whose header declares this size, without the corresponding image data.
     fn promised(width: u32, height: u32) -> Vec<u8> {
         let mut bytes = encoded(1, 1, ImageFormat::Png);
         bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Contract 4.16 and 5.3: each refusal has its own text.
+    /// Contract 4.16 and 5.3: each reason for a refusal has its own text.
     #[rstest]
     #[case(Vec::new(), FieldRule::FileEmpty)]
     #[case(vec![b' '; 2 * MIB + 1], FieldRule::FileSize(2))]

@@ -1,8 +1,8 @@
-//! Sanitises a foreign SVG (contract 4.16): everything that could run, load or link out is removed, the rest is kept.
+//! Sanitises an uploaded SVG (contract 4.16): removes everything that could run, load or link to other files.
 //!
-//! The file is parsed as XML and rewritten element by element, so that only understood parts pass. Prefixes, upper
-//! case, character references and white space make no difference: names are compared without prefix and case, values
-//! after resolving references. Comments, processing instructions and the declaration are dropped.
+//! The file is parsed as XML and rewritten element by element, so every part that passes was checked. Prefixes, upper case,
+//! character references and white space make no difference: names are compared without prefix and case, values after
+//! references are resolved. Comments, processing instructions and the declaration are dropped.
 
 mod part;
 
@@ -18,9 +18,9 @@ const MAX_DEPTH: usize = 64;
 /// Reason for refusing an SVG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SvgError {
-    /// Not well-formed XML.
+    /// The file is not well-formed XML.
     Unreadable,
-    /// A DOCTYPE, an entity, another root, or too many levels.
+    /// The file has a DOCTYPE, an entity, another root element, or too many levels.
     Refused,
 }
 
@@ -28,7 +28,7 @@ pub enum SvgError {
 ///
 /// # Errors
 ///
-/// When it is not XML, or contains parts that only attacks use.
+/// When the file is not XML, or contains parts that only attacks use.
 pub fn sanitise(bytes: &[u8]) -> Result<Vec<u8>, SvgError> {
     let text = std::str::from_utf8(bytes).map_err(|_| SvgError::Unreadable)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -49,13 +49,13 @@ struct SvgSanitiser {
     out: String,
     depth: usize,
     has_root: bool,
-    /// Depth of the removed element; everything inside is removed as well.
+    /// Depth of the element that is being removed; everything inside is removed as well.
     skipped_at: Option<usize>,
-    /// The `<style>` being read, and its depth.
+    /// The `<style>` element that is being read.
     style: Option<StyleBlock>,
 }
 
-/// A `<style>` is checked as a whole: its text may arrive in pieces.
+/// A `<style>` element. It is checked as a whole, because its text may arrive in pieces.
 struct StyleBlock {
     tag: SvgTag,
     depth: usize,
@@ -108,7 +108,7 @@ impl SvgSanitiser {
         self.leave(Some(name))
     }
 
-    /// Ends an element; an empty one has written its own end.
+    /// Ends an element. `name` is `None` for an empty element, whose end is already written.
     fn leave(&mut self, name: Option<&str>) -> Result<(), SvgError> {
         let depth = self.depth;
         self.depth = depth.checked_sub(1).ok_or(SvgError::Unreadable)?;
@@ -139,7 +139,7 @@ impl SvgSanitiser {
         self.out.push('>');
     }
 
-    /// Character data, unescaped.
+    /// Takes over character data, with character references resolved.
     fn text(&mut self, text: &str) -> Result<(), SvgError> {
         if !is_xml_text(text) {
             return Err(SvgError::Unreadable);
@@ -158,7 +158,7 @@ impl SvgSanitiser {
         Ok(())
     }
 
-    /// `&amp;` and `&#65;` are characters; any other entity would need a definition.
+    /// Resolves a reference such as `&amp;` or `&#65;`. Any other entity would need a definition, and is refused.
     fn reference(&mut self, reference: &BytesRef<'_>) -> Result<(), SvgError> {
         let character = reference.resolve_char_ref().map_err(|_| SvgError::Unreadable)?;
         match character {

@@ -1,7 +1,7 @@
-//! Reads the single file of a form (contract 4.16): the field `file`; all other fields are ignored.
+//! Reads the file of a form (contract 4.16) from the field `file`; all other fields are ignored.
 //!
-//! A file that is too long is refused as soon as that is known. A limited part of the rest is still read, so that a
-//! client that sends everything before it reads still gets the response.
+//! A file that is too long is refused as soon as its length exceeds the limit. A limited part of the rest is still read, so
+//! that clients that send everything before they read get the response.
 
 use std::cell::RefCell;
 use std::io;
@@ -18,26 +18,26 @@ use crate::http::kit::bad_request::BadRequest;
 use crate::http::kit::error::ApiError;
 
 const FIELD: &str = "file";
-/// Timeout of the whole form.
+/// Time limit for the whole form.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Most bytes of a form besides its file, and most bytes that are read and discarded after the result is known.
+/// Maximum bytes of a form in addition to its file, and maximum bytes that are read and discarded after the result is known.
 const AROUND_BYTES: usize = 4 * 1024 * 1024;
 
 /// The contents of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FormUpload {
     File(Vec<u8>),
-    /// A file with more bytes than allowed.
+    /// The file has more bytes than allowed.
     TooLarge,
     /// The form has no file.
     Missing,
 }
 
-/// Reads the file of at most `most` bytes.
+/// Reads the file, which may have at most `most` bytes.
 ///
 /// # Errors
 ///
-/// 400 for anything but a form; 408 on timeout.
+/// 400 if the body is not a form; 408 on timeout.
 pub(super) async fn read_file(
     headers: &HeaderMap,
     payload: Payload,
@@ -54,7 +54,7 @@ pub(super) async fn read_file(
         result.replace(Some(read));
     };
     let work = async { tokio::join!(read, forward(payload, sender)) };
-    // On timeout, the result known so far counts.
+    // On timeout, a result that is already known counts.
     let _ = tokio::time::timeout(TIMEOUT, work).await;
     match result.into_inner() {
         Some(Ok(upload)) => Ok(upload),
@@ -63,7 +63,7 @@ pub(super) async fn read_file(
     }
 }
 
-/// The boundary in the content type; `None` when the body is not a form, or is encoded.
+/// Returns the boundary from the content type; `None` when the body is not a form, or is encoded.
 fn boundary(headers: &HeaderMap) -> Option<String> {
     let mut types = headers.get_all(header::CONTENT_TYPE);
     let (only, none) = (types.next()?, types.next());
@@ -73,8 +73,8 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
     multer::parse_boundary(only.to_str().ok()?).ok()
 }
 
-/// Forwards the payload for as long as it is read, and a little longer. (A payload stays on its thread while the reader
-/// of the form may move, so they are connected by a channel.)
+/// Forwards the payload while it is read, and a limited part of the rest. (A payload stays on its thread, but the reader of
+/// the form may move, so a channel connects them.)
 async fn forward(mut payload: Payload, sender: mpsc::Sender<io::Result<Bytes>>) {
     let mut thrown_away = 0;
     while thrown_away < AROUND_BYTES {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(read(&[TYPE], "").await, Ok(FormUpload::Missing));
     }
 
-    /// A form that never ends is aborted after 30 seconds; a file that is complete by then counts.
+    /// A form that does not end is aborted after 30 seconds; a file that is complete by then counts.
     #[rstest]
     #[case::nothing_came(String::new(), Err("408 The request body did not arrive in time.".to_owned()))]
     #[case::half_a_file("--X\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n123".to_owned(), Err("408 The request body did not arrive in time.".to_owned()))]
@@ -192,7 +192,7 @@ mod tests {
 
     const REFUSED: &str = "400 Send the file as multipart/form-data.";
 
-    /// Contract 4.16, other content types.
+    /// Contract 4.16: other content types.
     #[rstest]
     #[case(&[])]
     #[case(&["application/json"])]

@@ -1,6 +1,6 @@
 //! `GET /v1/meta/channel-types`: the kinds of notification channels and their settings.
 //!
-//! The same definitions validate clients' input, so the shown settings are the accepted ones.
+//! The same definitions validate the input of clients, so the shown settings are the accepted ones.
 
 pub(super) mod openapi;
 mod view;

@@ -1,4 +1,4 @@
-//! `/v1/meta/channel-types`.
+//! Describes `/v1/meta/channel-types`.
 
 use serde_json::json;
 

@@ -16,7 +16,7 @@ pub(super) struct ChannelTypeView {
     fields: Vec<ChannelFieldView>,
 }
 
-/// A key of `settings`.
+/// A member of `settings`.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ChannelField)]
 pub(super) struct ChannelFieldView {
@@ -26,7 +26,7 @@ pub(super) struct ChannelFieldView {
     label: &'static str,
     help: &'static str,
     required: bool,
-    /// True: it is stored sealed, and shown as the placeholder.
+    /// True if the value is stored sealed, and shown as a placeholder.
     secret: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = strings)]
@@ -49,7 +49,7 @@ pub(super) struct ChannelFieldView {
 }
 
 impl ChannelTypeView {
-    /// The view of a kind.
+    /// Creates the view of a kind.
     pub(super) fn of(definition: &'static ChannelDefinition) -> Self {
         Self {
             key: definition.kind.as_str(),

@@ -1,6 +1,6 @@
-//! `GET /v1/meta/check-types` (contract 4.2): the catalogue as JSON.
+//! `GET /v1/meta/check-types` (contract 4.2): the catalogue of check types as JSON.
 //!
-//! The same definitions validate clients' input, so the shown fields are the accepted ones. Only the JSON shape is
+//! The same definitions validate the input of clients, so the shown fields are the accepted ones. Only the JSON format is
 //! decided here, in `view`.
 
 pub(super) mod openapi;
@@ -21,7 +21,7 @@ pub async fn show_check_types<S>(_: ApiCall<S>) -> Result<ApiReply, ApiError> {
     Ok(ApiReply::data(check_types()))
 }
 
-/// All check types by slug, in the order of the catalogue: the `data` of the response.
+/// Returns all check types by slug, in the order of the catalogue: the `data` of the response.
 #[must_use]
 pub fn check_types() -> Value {
     let entries = CheckType::ALL.into_iter().map(|check_type| {
@@ -38,7 +38,7 @@ mod tests {
 
     use super::*;
 
-    /// Removes texts, which are not part of the contract.
+    /// Replaces all texts, which are not part of the contract.
     fn without_texts(mut value: Value) -> Value {
         match &mut value {
             Value::Object(members) => {
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(slugs, ["http", "tcp", "dns", "icmp", "ssl", "manual", "heartbeat"]);
     }
 
-    /// Contract 4.2, the example (shortened there); `settings` is an addition.
+    /// Contract 4.2: the example, which is shortened there; `settings` is an addition.
     #[test]
     fn an_entry_has_the_shape_of_the_example() {
         let mut ssl = without_texts(check_types()["ssl"].take());
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(http["conditions"]["always"], status_code);
     }
 
-    /// Contract 4.2, `conditions.by_subtype`.
+    /// Contract 4.2: `conditions.by_subtype`.
     #[test]
     fn dns_limits_fields_and_defaults_by_record_type() {
         let shown = check_types();

@@ -1,4 +1,4 @@
-//! `/v1/meta/check-types` (contract 4.2).
+//! Describes `/v1/meta/check-types` (contract 4.2).
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiOperation, enveloped, example};

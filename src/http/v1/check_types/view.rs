@@ -34,7 +34,8 @@ pub(super) struct CheckTypeView {
     interval: Option<IntervalView>,
 }
 
-/// A key of `settings.config`, or of `settings` itself. A `select` with `min` and `max` takes numbers beside its options.
+/// A member of `settings.config`, or of `settings` itself. A `select` with `min` and `max` also accepts numbers in this
+/// range.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConfigField)]
 pub(super) struct ConfigFieldView {
@@ -125,7 +126,7 @@ struct IntervalView {
 }
 
 impl CheckTypeView {
-    /// The view of a type of the catalogue.
+    /// Creates the view of a check type of the catalogue.
     pub(super) fn of(definition: &'static CheckTypeDefinition) -> Self {
         Self {
             key: definition.check_type.as_str(),

@@ -1,8 +1,8 @@
-//! Reads a component from a request body (contract 4.14.2): every field is read in the order of the table, every error
-//! is collected, nothing is stored.
+//! Reads a component from a request body (contract 4.14.2). Fields are read in the order of the table, and every error is
+//! collected; nothing is stored.
 //!
-//! Fields missing in the body keep their values, and rules between fields are checked on the result: a group that is
-//! still linked to a service is refused on `service_id`, whichever of the two was sent.
+//! Fields that are missing in the body keep their values. Rules between fields are checked on the result: a group that is
+//! still linked to a service is refused on `service_id`, whichever of the two fields was sent.
 
 use serde_json::{Map, Value};
 
@@ -22,29 +22,29 @@ use crate::model::component::{
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
 
-/// Database keys for the ids of a body; `None` for an id that does not exist in the organisation.
+/// Database keys for the ids in a body; `None` for an id that does not exist in the organisation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ComponentLinks {
-    /// `service_id`.
+    /// Key of the service in `service_id`.
     pub(super) service: Option<ServiceKey>,
-    /// `sync_tag_id`.
+    /// Key of the tag in `sync_tag_id`.
     pub(super) tag: Option<i64>,
-    /// True if `parent_id` names a component of any page.
+    /// True if the component in `parent_id` exists, on this or another page.
     pub(super) parent_exists: bool,
 }
 
-/// The page to which a component is written.
+/// Reads components of one page.
 pub(super) struct ComponentParser<'a> {
     /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
     /// All components of the page.
     pub(super) components: &'a [Component],
-    /// Database keys for the ids of the body.
+    /// Database keys for the ids in the body.
     pub(super) links: ComponentLinks,
 }
 
 impl ComponentParser<'_> {
-    /// The new component of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(
         &self,
         body: &Map<String, Value>,
@@ -54,7 +54,7 @@ impl ComponentParser<'_> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| self.read_name(&field));
-        // Without a name there is an error, and the component is dropped.
+        // A missing name has added an error, so the component with this name is not returned.
         let name = name.unwrap_or_else(|| TranslatedText::single(&self.organisation.default_locale, ""));
         let mut component = Component { has_own_name: true, ..Component::new(page, name, now) };
         self.read(&fields, &mut component);
@@ -65,7 +65,7 @@ impl ComponentParser<'_> {
         errors.into_inner().into_result(component)
     }
 
-    /// The stored component with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored component with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -86,7 +86,7 @@ impl ComponentParser<'_> {
         read_translated(field, NAME_LENGTH, self.organisation)
     }
 
-    /// Reads all fields after the name.
+    /// Reads all fields except the name.
     fn read(&self, fields: &BodyFields<'_>, component: &mut Component) {
         let description =
             read_nullable_translated(fields.nullable("description"), DESCRIPTION_LENGTH, self.organisation);
@@ -161,7 +161,7 @@ impl ComponentParser<'_> {
         }
     }
 
-    /// The group of the page with this id.
+    /// Returns the key of the group of this page whose id is sent.
     fn find_group(&self, field: &BodyField<'_>) -> Option<ComponentKey> {
         let id = read_id(field)?;
         match self.components.iter().find(|component| component.id == id) {

@@ -1,7 +1,7 @@
-//! `/v1/statuspages/{id}/components` (contract 4.14): list, read, create, change, delete.
+//! `/v1/statuspages/{id}/components` (contract 4.14): list, read, create, change and delete components.
 //!
-//! Every write locks the organisation and the page, in this order, so that quota, tree and synchronised groups stay
-//! consistent under concurrent writes.
+//! Every write locks the organisation and the page, in this order, so that quota, tree and synced groups stay consistent
+//! under concurrent writes.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -124,7 +124,7 @@ pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result
     write.commit(ApiReply::deleted(id)).await
 }
 
-/// The component in the path, of the page in the path.
+/// Finds the component in the path, on the page in the path.
 async fn find_component(call: &ApiCall<AppState>, page: &Statuspage) -> Result<Component, ApiError> {
     let id = call.path.id(1)?;
     let main = call.state.databases.main.reader();
@@ -161,13 +161,13 @@ async fn find_links(
     Ok(links)
 }
 
-/// Refuses changes of a group by a caller confined to an access scope: groups belong to the organisation.
+/// Refuses changes of a group by a caller who is confined to an access scope: groups belong to the whole organisation.
 fn refuse_group(caller: &Caller, component: &Component) -> Result<(), ApiError> {
     let is_others = caller.visibility().is_confined() && component.service.is_none();
     if is_others { Err(ApiError::Confined) } else { Ok(()) }
 }
 
-/// Checks that the caller will see the component: that of a confined caller must show a visible service.
+/// Checks that the caller will see the component: a confined caller must link it to a visible service.
 fn refuse_unseen(caller: &Caller, component: &Component) -> Result<(), ApiError> {
     if caller.visibility().is_confined() && component.service.is_none() {
         return Err(ApiError::Fields(FieldErrors::of("service_id", FieldRule::ScopeService)));

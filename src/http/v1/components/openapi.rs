@@ -1,4 +1,4 @@
-//! Components of a status page (contract 4.14).
+//! Describes components of a status page (contract 4.14).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! All components of a page with everything that they show, read at once.
+//! Reads all components of a page, with all data that they show, at once.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::model::statuspage::Statuspage;
 use crate::model::visibility::Visibility;
 use crate::store::{StoreConnection, component_inputs, components};
 
-/// All components of one page with everything that they show.
+/// All components of one page, with all data that they show.
 pub(in crate::http::v1) struct PageComponents {
     components: Vec<Component>,
     services: HashMap<ServiceKey, ServiceOutline>,
@@ -25,7 +25,7 @@ pub(in crate::http::v1) struct PageComponents {
 }
 
 impl PageComponents {
-    /// Reads the components: a constant number of database queries and one request to the engine.
+    /// Reads the components with a constant number of database queries and one request to the engine.
     pub(in crate::http::v1) async fn load(
         state: &AppState,
         connection: &dyn StoreConnection,
@@ -48,17 +48,17 @@ impl PageComponents {
         Ok(Self { components, services, tags, derived })
     }
 
-    /// Every component, depth first.
+    /// Returns the views of all components, depth first.
     pub(in crate::http::v1) fn all(&self, languages: &AnswerLanguage) -> Vec<ComponentView<'_>> {
         let ids = self.components.iter().map(|component| (component.key, component.id)).collect();
         let ordered = ComponentTree::of(&self.components).depth_first();
         ordered.into_iter().map(|component| self.view(component, &ids, languages)).collect()
     }
 
-    /// The component with this id.
+    /// Returns the view of the component with this id.
     ///
     /// # Errors
-    /// 404 when it has been deleted meanwhile.
+    /// 404 when the component has been deleted meanwhile.
     pub(super) fn one(&self, id: Id, languages: &AnswerLanguage) -> Result<ComponentView<'_>, ApiError> {
         let component = self.components.iter().find(|component| component.id == id);
         let component = component.ok_or(ApiError::NotFound)?;

@@ -46,23 +46,23 @@ pub(in crate::http::v1) struct ComponentView<'a> {
     #[schema(schema_with = sync_tag_id, required)]
     sync_tag_id: Option<Id>,
     sync_new_visible: bool,
-    /// True if a synced group created it.
+    /// True if a synced group created the component.
     is_sync_managed: bool,
 }
 
-/// Data of a component beside its own row.
+/// Data of a component in addition to its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ComponentDetails<'a> {
-    /// Statuses derived from the current facts.
+    /// Statuses derived from the current state of services, incidents and maintenances.
     pub(super) derived: Option<&'a DerivedStatus>,
     pub(super) service: Option<&'a ServiceOutline>,
     pub(super) parent: Option<Id>,
-    /// On a group: the tag that it follows.
+    /// The tag that the group follows.
     pub(super) sync_tag: Option<Id>,
 }
 
 impl<'a> ComponentView<'a> {
-    /// The view of a component.
+    /// Creates the view of a component.
     pub(super) fn of(
         component: &'a Component,
         beside: ComponentDetails<'a>,
@@ -95,7 +95,7 @@ impl<'a> ComponentView<'a> {
     }
 }
 
-/// Position among its siblings.
+/// The position of a component among its siblings.
 pub(super) fn display_order() -> ApiSchema {
     integer().range(0, ORDER_MAX.unsigned_abs())
 }

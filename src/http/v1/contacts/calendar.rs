@@ -1,6 +1,6 @@
-//! `/v1/contacts/{id}/calendar`: the secret URL of a contact's shifts as an iCalendar feed.
+//! `/v1/contacts/{id}/calendar`: the secret URL of an iCalendar feed with a contact's shifts.
 //!
-//! Only its hash is stored, so it is shown once. The feed itself is served by `http::public_paths::calendar`.
+//! Only the hash of the secret is stored, so the URL is shown once. `http::public_paths::calendar` serves the feed.
 
 use crate::http::gate::call::ApiCall;
 use crate::http::gate::write::CommittedReply;
@@ -23,7 +23,7 @@ pub(in crate::http::v1) async fn make_contact_calendar(
     let secret = draw_secret()?;
     contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
     let url = format!("{}/calendars/{secret}.ics", state.base_url);
-    // Not the secret URL itself: responses stored under an `Idempotency-Key` hold this header in clear.
+    // The location is not the secret URL: responses stored under an `Idempotency-Key` contain this header in plain text.
     let location = format!("{}/v1/contacts/{id}", state.base_url);
     write.commit(ApiReply::created(to_json(&CalendarView { url }), &location)).await
 }

@@ -1,4 +1,4 @@
-//! Reads a contact from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads a contact from a request body. Every field is read and every error collected; nothing is stored.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::model::email::is_address;
 use crate::model::notification::quiet_hours::QuietHours;
 use crate::model::recurrence::zone::IanaZone;
 
-/// The context in which a contact is written.
+/// Reads contacts of one organisation.
 pub(super) struct ContactParser<'a> {
     /// The caller, whose organisation owns the contact.
     pub(super) caller: &'a Caller,
@@ -29,7 +29,7 @@ pub(super) struct ContactParser<'a> {
 }
 
 impl ContactParser<'_> {
-    /// The new contact of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<Contact, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -52,7 +52,7 @@ impl ContactParser<'_> {
         errors.into_inner().into_result(contact)
     }
 
-    /// The stored contact with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored contact with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -69,7 +69,7 @@ impl ContactParser<'_> {
         errors.into_inner().into_result(contact)
     }
 
-    /// Reads all fields but name and address. Quiet hours use the time zone of the contact.
+    /// Reads all fields except name and e-mail address. Quiet hours use the time zone of the contact.
     fn read(&self, fields: &BodyFields<'_>, contact: Contact) -> Contact {
         let zone = fields.optional("time_zone").and_then(|field| read_zone(&field)).unwrap_or(contact.zone);
         let language = fields.optional("language").and_then(|field| self.read_language(&field));

@@ -1,7 +1,7 @@
 //! `/v1/contacts`: people who receive notifications, on their own channels, in their own language and time zone.
 //!
-//! Every write locks the organisation first, as deleting a channel or naming a contact does. Reading a body is in
-//! `draft`, the view in `view`, the URL of a calendar in `calendar`.
+//! Every write locks the organisation first, as the deletion of a channel and writes that name a contact do. Bodies are read
+//! in `draft`, `view` is the JSON, and `calendar` manages the URL of a calendar.
 
 pub(super) mod calendar;
 mod draft;

@@ -1,4 +1,4 @@
-//! Description of `/v1/contacts` and of the contacts' calendar URLs.
+//! Describes `/v1/contacts` and the contacts' calendar URLs.
 
 use serde_json::json;
 
@@ -65,7 +65,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     object()
         .may_have("name", name())

@@ -33,7 +33,7 @@ pub(super) struct ContactView<'a> {
 }
 
 impl<'a> ContactView<'a> {
-    /// The view of a contact.
+    /// Creates the view of a contact.
     pub(super) fn of(contact: &'a Contact) -> Self {
         Self {
             id: contact.id,
@@ -49,7 +49,7 @@ impl<'a> ContactView<'a> {
     }
 }
 
-/// The address of a contact's calendar; it is shown once.
+/// The secret URL of a contact's calendar, which is shown only once.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CalendarView {
     #[schema(schema_with = calendar_url)]

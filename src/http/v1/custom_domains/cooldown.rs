@@ -1,7 +1,7 @@
-//! Cooldown of domain checks on request (contract 4.15), which protects resolvers.
+//! The cooldown of domain checks that clients request (contract 4.15), which protects resolvers.
 //!
-//! Of two concurrent requests only one may check; a transaction would be too slow for that, so it is held in memory.
-//! The database keeps the time for restarts.
+//! Of two concurrent requests only one may check. A transaction would be too slow for this rule, so claims are held in
+//! memory. The database stores the time for restarts.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,19 +9,19 @@ use std::sync::{Mutex, PoisonError};
 use crate::clock::Timestamp;
 use crate::model::domain::CustomDomain;
 
-/// Most claims in memory; far more than clients can make in ten seconds.
+/// Maximum number of claims in memory, far more than clients can make in ten seconds.
 const CLAIMS: usize = 10_000;
 
-/// Checks of the last seconds.
+/// Times of the last checks, by the database key of the domain.
 #[derive(Debug, Default)]
 pub(in crate::http::v1) struct VerificationCooldowns(Mutex<HashMap<i64, Timestamp>>);
 
 impl VerificationCooldowns {
-    /// Claims the next check of the domain.
+    /// Claims the next check of the domain for this request.
     ///
     /// # Errors
     ///
-    /// The time to wait, in whole seconds.
+    /// The time to wait, in whole seconds, if the domain was checked too recently.
     pub(super) fn claim(&self, domain: &CustomDomain, now: Timestamp) -> Result<(), u64> {
         let mut claims = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let claimed_at = claims.get(&domain.key).copied();

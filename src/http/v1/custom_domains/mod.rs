@@ -1,6 +1,6 @@
-//! `/v1/statuspages/{id}/custom-domains` (contract 4.15): list, read, attach, detach, verify.
+//! `/v1/statuspages/{id}/custom-domains` (contract 4.15): list, read, attach, detach and verify domains.
 //!
-//! DNS lookups are made outside of any transaction; their result is then applied to the current state of the domain.
+//! DNS lookups are made outside of any transaction. Their result is then applied to the current state of the domain.
 
 mod cooldown;
 pub(in crate::http) mod openapi;
@@ -77,7 +77,7 @@ pub(super) async fn attach_domain(call: ApiCall<AppState>) -> Result<CommittedRe
     }
     let usage = custom_domains::count(&*write, page.key);
     take_slot(PlanQuota::CustomDomains, caller.limits.custom_domains, usage).await?;
-    // A clock that is behind must not let the week end before it has started.
+    // If the clock is behind, the week for verification must not end before it has started.
     let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = CustomDomain::attached(page.key, hostname, created_at);
     let domain = custom_domains::insert(&*write, domain).await?;
@@ -117,7 +117,7 @@ pub(super) async fn verify_domain(
     Ok(committed)
 }
 
-/// Page and domain in the path (step 8 of contract 1.8).
+/// Finds the page and the domain in the path (step 8 of contract 1.8).
 async fn find(call: &ApiCall<AppState>) -> Result<(Statuspage, CustomDomain), ApiError> {
     let page = resource_lookup::find_or_404(call, statuspages::find).await?;
     let id = call.path.id(1)?;

@@ -1,4 +1,4 @@
-//! Custom domains of a status page (contract 4.15).
+//! Describes custom domains of a status page (contract 4.15).
 
 use serde_json::json;
 

@@ -27,7 +27,7 @@ pub(super) struct DomainView<'a> {
     hostname: &'a str,
     #[schema(schema_with = status)]
     status: &'static str,
-    /// Value of the CNAME record for `hostname`.
+    /// Required value of the CNAME record for `hostname`.
     cname_target: &'a str,
     txt_record_name: &'a str,
     #[schema(schema_with = txt_record_value)]
@@ -43,7 +43,7 @@ pub(super) struct DomainView<'a> {
     certificate: CertificateView,
 }
 
-/// The certificate of a custom domain. This server issues none.
+/// The certificate of a custom domain. This server does not issue certificates.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CertificateView {
     #[schema(schema_with = certificate_status)]
@@ -55,7 +55,7 @@ pub(super) struct CertificateView {
 }
 
 impl<'a> DomainView<'a> {
-    /// The view of a domain of this page, with the expected DNS records.
+    /// Creates the view of a domain of this page, with the required DNS records.
     pub(super) fn of(page: Id, domain: &'a CustomDomain, records: &'a RequiredRecords) -> Self {
         Self {
             id: domain.id,

@@ -1,4 +1,4 @@
-//! `/v1/engine/backups`: backups made by this server in its own folder, for operators.
+//! `/v1/engine/backups`: backups that this server has made in its own folder, for operators.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -19,7 +19,7 @@ pub(in crate::http::v1) async fn list_backups(call: ApiCall<AppState>) -> Result
     let state = call.state;
     let finished = match state.backups.folder().cloned() {
         None => Vec::new(),
-        // If the folder cannot be read, the last attempt has failed for that reason, and it is shown there.
+        // If the folder cannot be read, the last attempt has failed for the same reason, which its entry shows.
         Some(folder) => tokio::task::spawn_blocking(move || finished_backups(&folder).unwrap_or_default())
             .await
             .map_err(|error| ApiError::Internal(error.into()))?,
@@ -42,22 +42,22 @@ pub(in crate::http::v1) async fn create_backup(call: ApiCall<AppState>) -> Resul
 #[derive(Serialize, ToSchema)]
 #[schema(as = EngineBackup)]
 pub(super) struct BackupView {
-    /// Name of its folder in `backup.folder`; null when it failed before it had one.
+    /// Name of the backup's folder in `backup.folder`; null when the backup failed before it had a folder.
     #[schema(schema_with = string_or_null, required)]
     name: Option<String>,
-    /// Time at which it was started or requested.
+    /// Time at which the backup was started or requested.
     #[schema(schema_with = timestamp_or_null, required)]
     created_at: Option<Timestamp>,
-    /// Of backups that failed only the last attempt is shown, until one is complete.
+    /// State of the backup. Of failed backups only the last one is shown, until a backup is complete.
     #[schema(schema_with = state)]
     state: &'static str,
-    /// Bytes of all its files; an estimate while it is running; null if unknown.
+    /// Size of all files in bytes; an estimate while the backup is running; null if unknown.
     #[schema(schema_with = bytes_or_null, required)]
     total_bytes: Option<u64>,
-    /// Bytes copied so far.
+    /// Number of bytes copied so far.
     #[schema(minimum = 0)]
     copied_bytes: u64,
-    /// The reason why it failed.
+    /// The reason why the backup failed.
     #[schema(schema_with = string_or_null, required)]
     problem: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/engine`: state of this process, and its share of a cluster, for operators; without data of organisations.
-//! `/v1/engine/backups`: its backups.
+//! `GET /v1/engine`: the state of this process, and its share of a cluster, for operators. Contains no data of
+//! organisations. `/v1/engine/backups`: backups of this server.
 
 mod backups;
 pub(super) mod openapi;

@@ -1,4 +1,4 @@
-//! `/v1/engine`.
+//! Describes `/v1/engine` and `/v1/engine/backups`.
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiOperation, enveloped};

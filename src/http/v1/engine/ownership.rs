@@ -1,4 +1,4 @@
-//! The share of this node in a cluster as it sees it: live nodes, owners of partitions, and moves.
+//! The cluster from the point of view of this node: live nodes, owners of partitions, and moves of partitions.
 
 use std::collections::BTreeSet;
 
@@ -11,61 +11,61 @@ use crate::model::node::NodeName;
 use crate::model::partition::{PARTITIONS, Partition, PartitionSet};
 use crate::service_router::ownership::{Ownership, OwnershipSnapshot};
 
-/// The partitions of the services among the nodes. Counts begin with the process.
+/// The distribution of the services' partitions among the nodes. Counts start at 0 with the process.
 #[derive(Serialize, ToSchema)]
 #[schema(as = EngineOwnership)]
 pub(super) struct OwnershipView {
     /// The name of this node.
     #[schema(schema_with = node_name)]
     node: String,
-    /// True if this node runs the cluster-wide jobs: it owns the first partition.
+    /// True if this node runs the cluster-wide jobs, because it owns the first partition.
     leads: bool,
-    /// The number of partitions, of 64, that this node owns.
+    /// The number of partitions (of 64) that this node owns.
     #[schema(minimum = 0, maximum = 64)]
     partitions: u32,
-    /// The nodes that are live or own partitions, by name, as last read by this node.
+    /// The nodes that are live or own partitions, by name, as this node has last read them.
     #[schema(inline)]
     nodes: Vec<NodeView>,
     /// The number of partitions that no node owns.
     #[schema(minimum = 0, maximum = 64)]
     unowned: u32,
-    /// Partitions that this node has taken, from any node.
+    /// The number of partitions that this node has taken, with or without a previous owner.
     #[schema(minimum = 0)]
     taken: u64,
-    /// Partitions that it has taken from dead nodes.
+    /// The number of partitions that this node has taken from dead nodes.
     #[schema(minimum = 0)]
     takeovers: u64,
-    /// Partitions that it has released.
+    /// The number of partitions that this node has released.
     #[schema(minimum = 0)]
     released: u64,
-    /// Partitions that other nodes have taken from it.
+    /// The number of partitions that other nodes have taken from this node.
     #[schema(minimum = 0)]
     lost: u64,
-    /// Results that were refused, because another node had taken their partition.
+    /// The number of results that were refused because another node had taken their partition.
     #[schema(minimum = 0)]
     fenced_results: u64,
-    /// Status changes that were refused for the same reason.
+    /// The number of status changes that were refused because another node had taken their partition.
     #[schema(minimum = 0)]
     fenced_changes: u64,
 }
 
-/// One of the nodes.
+/// A node of the cluster.
 #[derive(Serialize, ToSchema)]
 struct NodeView {
     #[schema(schema_with = node_name)]
     name: String,
-    /// The number of partitions that it owns.
+    /// The number of partitions that the node owns.
     #[schema(minimum = 0, maximum = 64)]
     partitions: u32,
-    /// The numbers of its partitions.
+    /// The numbers of the partitions that the node owns.
     #[schema(schema_with = numbers)]
     numbers: Vec<u8>,
-    /// True if it renewed its lease within the last seconds.
+    /// True if the node renewed its lease recently enough to count as live.
     is_living: bool,
 }
 
 impl OwnershipView {
-    /// The view of a node of a cluster; `None` if it is alone.
+    /// Creates the view of a node of a cluster; `None` if this node does not belong to a cluster.
     pub(super) fn of(ownership: &Ownership, share: ShareFigures) -> Option<Self> {
         let (member, owned) = (ownership.member()?, ownership.owned()?);
         let names: BTreeSet<&NodeName> = owned.ledger.owners.keys().chain(&owned.living).collect();

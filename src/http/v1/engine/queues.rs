@@ -1,4 +1,4 @@
-//! Queues of results, here and at remote locations, and counts of delivered results, as far as this process knows them.
+//! Queues of results, in this process and at remote locations, and counts of delivered results, as known to this process.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,32 +9,32 @@ use crate::http::openapi::shape::{ApiSchema, enum_of, integer, string};
 use crate::http::v1::figures::OperatorFigures;
 use crate::model::location::LocationStatus;
 
-/// Queues of this process and of the locations. Counts begin with the process.
+/// Queues of this process and of the locations. Counts start at 0 with the process.
 #[derive(Serialize, ToSchema)]
 #[schema(as = EngineQueues)]
 pub(super) struct QueuesView {
-    /// Results in memory that are not in the history database yet.
+    /// Number of results in memory that are not yet in the history database.
     #[schema(minimum = 0)]
     waiting_results: u64,
-    /// Bytes of results on disk that are not in the history database yet.
+    /// Bytes of results on disk that are not yet in the history database.
     #[schema(minimum = 0)]
     spool_bytes: u64,
     #[schema(schema_with = lateness, required)]
     lateness_p99_ms: Option<u64>,
-    /// True while a NATS server is connected; null without one.
+    /// True while a NATS server is connected; null if none is configured.
     #[schema(required)]
     bus_connected: Option<bool>,
     #[schema(schema_with = pending, required)]
     pending_batches: Option<u64>,
     #[schema(schema_with = lag, required)]
     lag_ms: Option<u64>,
-    /// Batches of results of remote locations that were redelivered.
+    /// Number of batches of results from remote locations that were redelivered.
     #[schema(minimum = 0)]
     redelivered_batches: u64,
-    /// Results of remote locations that were rejected.
+    /// Number of results from remote locations that were rejected.
     #[schema(minimum = 0)]
     refused_results: u64,
-    /// The active locations by code.
+    /// The active locations, by code.
     #[schema(inline)]
     locations: Vec<LocationQueueView>,
 }

@@ -1,4 +1,4 @@
-//! State of the parts of this process, for operators.
+//! The state of the components of this process, for operators.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,9 +17,9 @@ pub(super) struct EngineView<'a> {
     pub(super) started_at: Timestamp,
     /// True if the engine accepts commands.
     pub(super) is_alive: bool,
-    /// Warnings of a process that is ready, as in `/readyz`.
+    /// Problems that do not prevent the process from being ready, as in `/readyz`.
     pub(super) warnings: Vec<String>,
-    /// By name.
+    /// The actors and background tasks, by name.
     #[schema(inline)]
     pub(super) actors: Vec<ActorView<'a>>,
     #[schema(schema_with = ownership, required)]
@@ -32,20 +32,20 @@ pub(super) struct EngineView<'a> {
 #[derive(Serialize, ToSchema)]
 pub(super) struct ActorView<'a> {
     name: &'a str,
-    /// The effect of the death of a member.
+    /// The effect of the death of an actor or task of this kind.
     #[schema(schema_with = on_death)]
     on_death: &'static str,
-    /// The number of members that run now.
+    /// The number of actors or tasks of this kind that are running now.
     #[schema(minimum = 0)]
     alive: u64,
     #[schema(minimum = 0)]
     restarts: u64,
     #[schema(minimum = 0)]
     panics: u64,
-    /// Number of members that were replaced because they did not answer.
+    /// The number of actors or tasks that were replaced because they did not answer.
     #[schema(minimum = 0)]
     frozen: u64,
-    /// The total length of their queues; null where that is not known.
+    /// The total length of the queues of this kind; null where the length is not known.
     #[schema(required, minimum = 0)]
     waiting: Option<u64>,
     #[schema(required)]

@@ -1,4 +1,4 @@
-//! Reads an escalation policy from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an escalation policy from a request body. Every field is read and every error collected; nothing is stored.
 
 use std::ops::RangeInclusive;
 
@@ -23,11 +23,11 @@ use crate::model::notification::routing::RoutedServices;
 
 const STEP_MEMBERS: [&str; 4] = ["after_seconds", "channel_ids", "contact_ids", "schedule_ids"];
 
-/// The context in which a policy is written.
+/// Reads escalation policies of one organisation.
 pub(super) struct EscalationPolicyParser<'a> {
     /// The caller, whose organisation owns the policy.
     pub(super) caller: &'a Caller,
-    /// Rows that the policy may name.
+    /// Rows that the policy may reference.
     pub(super) known: KnownRows,
     /// Number of existing policies.
     pub(super) count: usize,
@@ -35,7 +35,7 @@ pub(super) struct EscalationPolicyParser<'a> {
 }
 
 impl EscalationPolicyParser<'_> {
-    /// The new policy of a create request. Its default position is the first, so that it takes effect.
+    /// Reads the body of a create request. The default position is the first, so that the policy takes effect.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<EscalationPolicy, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -60,7 +60,7 @@ impl EscalationPolicyParser<'_> {
         errors.into_inner().into_result(policy)
     }
 
-    /// The stored policy with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored policy with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -80,7 +80,7 @@ impl EscalationPolicyParser<'_> {
         errors.into_inner().into_result(policy)
     }
 
-    /// Reads all fields but name and steps.
+    /// Reads all fields except name and steps.
     fn read(&self, fields: &BodyFields<'_>, policy: EscalationPolicy, last: usize) -> EscalationPolicy {
         let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
         let position = fields.optional("position").and_then(|field| field.integer(1..=last));
@@ -100,8 +100,8 @@ impl EscalationPolicyParser<'_> {
         }
     }
 
-    /// Reads the incidents that follow the policy: `applies_to` tells whether they are selected; without it, naming
-    /// some selects them.
+    /// Reads which incidents follow the policy (`None` = all). `applies_to` decides whether incidents are selected; without
+    /// it, they are selected if the body names tags, services or incident policies.
     fn read_selection(
         &self,
         fields: &BodyFields<'_>,
@@ -133,7 +133,7 @@ impl EscalationPolicyParser<'_> {
         if entries.is_empty() {
             return field.refuse(FieldRule::MinItems(1));
         }
-        // Every step is read, so that every error is reported.
+        // All steps are read before the first error ends reading, so that every error is reported.
         let read: Vec<Option<EscalationStep>> = entries.iter().map(|entry| self.read_step(entry)).collect();
         read.into_iter().collect()
     }
@@ -156,7 +156,7 @@ impl EscalationPolicyParser<'_> {
             schedules: schedules?,
         };
         if [&step.channels, &step.contacts, &step.schedules].iter().all(|named| named.is_empty()) {
-            // Named rows that do not exist have been refused before.
+            // Rows that are named but do not exist have added an error already.
             let is_silent = ["channel_ids", "contact_ids", "schedule_ids"].iter().all(|name| {
                 members
                     .skippable(name)

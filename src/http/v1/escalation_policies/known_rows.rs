@@ -1,4 +1,4 @@
-//! Rows that an escalation policy may name.
+//! Finds the rows that an escalation policy may reference.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::id::Id;
 use crate::store::oncall::schedules;
 use crate::store::{contacts, incident_policies, notification_channels};
 
-/// Rows that a policy may name.
+/// Rows that an escalation policy may reference; maps give database keys by id.
 pub(super) struct KnownRows {
     /// Tags and services named in the body.
     pub(super) services: RoutingLinks,
@@ -24,7 +24,7 @@ pub(super) struct KnownRows {
 }
 
 impl KnownRows {
-    /// Rows of the caller's organisation.
+    /// Finds the rows in the caller's organisation.
     pub(super) async fn find(
         body: &Map<String, Value>,
         write: &WriteTransaction,

@@ -1,7 +1,7 @@
 //! `/v1/escalation-policies`: recipients of incidents, step by step, until somebody acknowledges them.
 //!
-//! Every write locks the organisation first: positions are 1, 2, 3 …, without gaps. Reading a body is in `draft`, the
-//! view in `view`, the progress of an incident in `progress`.
+//! Every write locks the organisation first, because positions are consecutive from 1. Bodies are read in `draft`, `view` is
+//! the JSON, and `progress` shows how far an incident has come.
 
 mod draft;
 mod known_rows;

@@ -1,4 +1,4 @@
-//! Description of `/v1/escalation-policies`, and of the progress of an incident in its policy.
+//! Describes `/v1/escalation-policies`, and the progress of an incident in its policy.
 
 use serde_json::json;
 
@@ -62,7 +62,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     object()
         .may_have("name", name())

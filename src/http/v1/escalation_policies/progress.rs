@@ -1,4 +1,4 @@
-//! `GET /v1/incidents/{id}/escalation`: the policy that an incident follows, and its progress.
+//! `GET /v1/incidents/{id}/escalation`: the escalation policy that an incident follows, and its progress.
 
 use serde::Serialize;
 use serde_json::Value;

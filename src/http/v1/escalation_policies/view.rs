@@ -16,7 +16,7 @@ use crate::model::escalation::{
 use crate::model::incident::Severity;
 use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_MAX};
 
-/// A rule that says who is notified of incidents, step by step.
+/// A rule that determines who is notified of incidents, step by step.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EscalationPolicyView<'a> {
     #[schema(schema_with = id)]
@@ -54,7 +54,7 @@ struct StepView {
 }
 
 impl<'a> EscalationPolicyView<'a> {
-    /// The view of a policy.
+    /// Creates the view of a policy.
     pub(super) fn of(policy: &'a EscalationPolicy) -> Self {
         let ids = |named: &[ResourceReference]| named.iter().map(|named| named.id).collect::<Vec<Id>>();
         let chosen = policy.assignment.selection.as_ref();

@@ -1,4 +1,4 @@
-//! The selection of events by a client: `types`, `service_id`, `tag`, `statuspage_id`.
+//! The selection of events that a client requests: `types`, `service_id`, `tag`, `statuspage_id`.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -11,11 +11,11 @@ use crate::model::event::EventType;
 use crate::model::visibility::Visibility;
 use crate::store::service_selection::ServiceSelection;
 
-/// Permissions, of which one is required.
+/// Permissions of the route, of which a token needs at least one.
 pub(in crate::http::v1) const ONE_OF: &[Permission] =
     &[Permission::ServicesView, Permission::IncidentsView, Permission::MaintenancesView];
 
-/// The permission to read the resource itself.
+/// Returns the permission to read the resource of this type of event.
 const fn required_permission(kind: EventType) -> Permission {
     match kind {
         EventType::StatusChange | EventType::Result => Permission::ServicesView,
@@ -24,7 +24,7 @@ const fn required_permission(kind: EventType) -> Permission {
     }
 }
 
-/// The selection of events by a client.
+/// The selection of events that a client requests.
 #[derive(Clone, Debug)]
 pub(super) struct EventFilter {
     types: Vec<EventType>,
@@ -34,11 +34,11 @@ pub(super) struct EventFilter {
 }
 
 impl EventFilter {
-    /// Reads the selection. Permissions are checked first.
+    /// Reads the selection. Missing permissions are reported before invalid parameters.
     ///
     /// # Errors
     ///
-    /// 403 for a requested type without permission, or when no type is left; 422 for invalid parameters.
+    /// 403 if a requested type needs a permission that the token lacks, or if no type remains; 422 for invalid parameters.
     pub(super) fn read(query: &QueryString, caller: &Caller) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let types = read_types(query, caller, &mut errors)?;
@@ -58,7 +58,7 @@ impl EventFilter {
         self.types.contains(&kind)
     }
 
-    /// Key of all clients with the same selection and visibility, in the same language.
+    /// Returns the key of a subscription, equal for all clients with the same selection, visibility and language.
     pub(super) fn key(&self, visibility: Visibility, language: &str) -> String {
         format!("{visibility:?} {language} {self:?}")
     }

@@ -1,9 +1,9 @@
-//! Replays the events since a client's last event, page by page: status changes, then events of incidents and
-//! maintenances, then results in order of time.
+//! Replays the events since a client's last event, page by page: status changes, then events of incidents and maintenances,
+//! then results in order of time.
 //!
-//! What is sent here is remembered, so that it is not sent again in the live stream. A position that is too old, or
-//! ahead of the stored events, is answered with `reset`. Only rows of the client's own organisation are read. An id is
-//! never beyond the position that the tail has settled: a row with a smaller number may not be committed yet.
+//! Replayed events are remembered, so that the live stream does not send them again. A position that is too old, or ahead of
+//! the stored events, is answered with `reset`. Only rows of the client's own organisation are read. An event id is never
+//! beyond the position up to which the tail has published: a row with a smaller number may not be committed yet.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -26,22 +26,22 @@ use crate::store::history::feed::{self, NumberedChange};
 use crate::store::service_selection::{self, ServiceSelection};
 use crate::store::{events, services};
 
-/// Oldest position that is resumed, in milliseconds.
+/// Maximum age of a position at which a client can resume, in milliseconds.
 const RESUMED_MS: i64 = 30 * 60 * 1_000;
-/// Tolerated difference between the clocks of several processes, in milliseconds.
+/// Tolerated difference between the clocks of the processes, in milliseconds.
 const AHEAD_MS: i64 = 60 * 1_000;
-/// Longest time from the start of a check to the commit of its result, in milliseconds.
+/// Maximum time from the start of a check to the commit of its result, in milliseconds.
 const RESULT_LATE_MS: i64 = 90 * 1_000;
-/// Rows read at a time.
+/// Number of rows read at a time.
 const AT_ONCE: usize = 500;
-/// Pages read for one client.
+/// Maximum number of pages read for one client.
 const PAGES: u32 = 400;
-/// Status changes sent to one client.
+/// Maximum number of status changes replayed to one client.
 const CHANGES: u64 = 100_000;
-/// Services whose results are sent again.
+/// Maximum number of services whose results are replayed.
 const SERVICES: u64 = 50;
 
-/// The events that a client has missed.
+/// The replay of the events that a client has missed.
 pub(super) struct MissedEvents {
     state: Arc<AppState>,
     visibility: Visibility,
@@ -51,17 +51,17 @@ pub(super) struct MissedEvents {
     since: EventCursor,
     /// Cursor up to which the tail had published before the page was read.
     settled: EventCursor,
-    /// Time at which the reading of results started; results stored later may be missing.
+    /// Time at which the reading of results started, in Unix milliseconds; results stored later may be missing.
     results_read_at_ms: i64,
     sent: HashSet<FactIdentity>,
     pages: u32,
 }
 
-/// The next table to read.
+/// The next table to read for the replay.
 enum CatchUpStage {
     Begin,
     FindChanges,
-    /// Their numbers, in their order.
+    /// Holds the numbers of the missed status changes, in order.
     Changes(VecDeque<i64>),
     Events,
     Services,
@@ -77,7 +77,7 @@ pub(super) struct MissedPage {
 }
 
 impl MissedEvents {
-    /// The events after this position.
+    /// Creates a replay of the events after this position.
     pub(super) fn since(
         since: EventCursor,
         state: &Arc<AppState>,
@@ -99,7 +99,7 @@ impl MissedEvents {
         }
     }
 
-    /// Returns true if this event has been published neither here nor before.
+    /// Returns true if the event is after the client's position and has not been replayed.
     pub(super) fn is_new(&self, origin: &FactIdentity) -> bool {
         let is_later = match origin {
             FactIdentity::Change(number) => *number > self.since.change,
@@ -109,13 +109,13 @@ impl MissedEvents {
         is_later && !self.sent.contains(origin)
     }
 
-    /// Restarts at the current cursor: more has happened meanwhile than is queued for the client.
+    /// Restarts at the current cursor, because more events have happened meanwhile than can be queued for the client.
     pub(super) fn restart(&mut self) {
         self.cursor = self.cursor_after(self.cursor.at_ms);
         self.stage = CatchUpStage::FindChanges;
     }
 
-    /// The next page; `None` at the end. `settled` is the cursor up to which the tail has published.
+    /// Returns the next page; `None` at the end. `settled` is the cursor up to which the tail has published.
     pub(super) async fn next(
         &mut self,
         audience: &EventSubscription,
@@ -163,7 +163,7 @@ impl MissedEvents {
 
     async fn begin(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let newest = events::newest(self.state.databases.main.reader()).await?;
-        // This process may have published events of an organisation that has been deleted.
+        // The tail may have published later events, whose organisation has been deleted since.
         let newest = if newest == 0 { 0 } else { newest.max(self.settled.event) };
         if !is_known(self.since, newest, self.state.now().ms()) {
             return Ok(self.reset(positions));
@@ -172,7 +172,7 @@ impl MissedEvents {
         Ok(MissedPage::default())
     }
 
-    /// A `reset` event: events are missing; holds the client's new position.
+    /// Ends the replay with a `reset` event, which tells the client that events are missing, and gives it a new position.
     fn reset(&mut self, positions: &EventIdCodec) -> MissedPage {
         self.cursor = self.settled;
         self.since = EventCursor::default();
@@ -182,7 +182,7 @@ impl MissedEvents {
         reset_page(TOO_OLD, &positions.id(self.settled))
     }
 
-    /// Finds the status changes that were missed; says so when they are too many to be sent one by one.
+    /// Finds the missed status changes. If there are too many to be sent one by one, ends the replay with `reset`.
     async fn find_changes(&mut self, positions: &EventIdCodec) -> Result<MissedPage, ApiError> {
         let databases = &self.state.databases;
         let services = services::keys(databases.main.reader(), self.visibility.organisation()).await?;
@@ -235,7 +235,7 @@ impl MissedEvents {
             return Ok(reset_page(TOO_MANY_RESULTS, &positions.id(self.cursor_after(self.cursor.at_ms))));
         }
         let services = found.into_iter().map(|service| service.key).collect();
-        // Includes the results of the last moments before: they may have been stored later.
+        // Starts earlier, because results of these last moments may have been stored later.
         let from = Timestamp::from_ms(self.cursor.at_ms).plus_ms(-RESULT_LATE_MS);
         let until = self.state.now().plus_ms(AHEAD_MS);
         self.results_read_at_ms = self.settled.at_ms;
@@ -245,7 +245,7 @@ impl MissedEvents {
 
     fn results(&self, results: Vec<CheckRecord>) -> Vec<EventFact> {
         let facts = results.into_iter().map(|result| {
-            // A client that resumes at this position gets the results from this one on.
+            // A client that resumes at this position gets this result and all later ones.
             let at_ms = result.checked_at.plus_ms(RESULT_LATE_MS).ms().min(self.results_read_at_ms);
             let (organisation, cursor) = (self.visibility.organisation(), self.cursor_after(at_ms));
             EventFact { organisation, cursor, what: FactContent::Result(Arc::new(result)) }
@@ -258,7 +258,7 @@ impl MissedEvents {
         EventFact { organisation: self.visibility.organisation(), cursor, what }
     }
 
-    /// Cursor of a client that has read everything up to here.
+    /// Returns the event id's cursor for a client that has read everything up to here.
     fn cursor_after(&self, at_ms: i64) -> EventCursor {
         let (cursor, settled, since) = (self.cursor, self.settled, self.since);
         EventCursor {
@@ -274,9 +274,9 @@ fn reset_page(reason: &'static str, id: &str) -> MissedPage {
 }
 
 /// Returns true if everything after a position is still stored. A position ahead of the stored data belongs to other
-/// databases. Status changes do not show that: the newest may have been deleted with its service.
+/// databases. Status changes cannot show this: the newest one may have been deleted with its service.
 fn is_known(since: EventCursor, newest_event: i64, now_ms: i64) -> bool {
-    // Old events are deleted, so there may be none left.
+    // Old events are deleted, so the table may be empty.
     let is_stored = since.event <= newest_event || newest_event == 0;
     is_stored && (-AHEAD_MS..RESUMED_MS).contains(&(now_ms - since.at_ms))
 }

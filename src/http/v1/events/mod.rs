@@ -1,8 +1,8 @@
 //! `GET /v1/events`: a stream of server-sent events, for as long as the client is connected.
 //!
-//! A request selects events (`event_filter`); each event is rendered once for all clients with the same selection
-//! (`subscription_renderer`, `view`). The id of an event is the position of its reader (`position`); a client that
-//! reconnects with it first gets the events that it has missed (`missed_events`). The stream itself is in `stream`.
+//! A request selects events (`event_filter`). Each event is rendered once for all clients with the same selection
+//! (`subscription_renderer`, `view`). The id of an event is the position of its reader (`position`): a client that
+//! reconnects with an id first gets the events that it has missed (`missed_events`). The stream itself is in `stream`.
 
 mod event_filter;
 mod missed_events;
@@ -29,7 +29,7 @@ use crate::http::v1::events::position::EventIdCodec;
 use crate::http::v1::events::subscription_renderer::SubscriptionRenderer;
 use crate::http::v1::state::AppState;
 
-/// Seconds after which a place may be free.
+/// Seconds after which a refused client should try again.
 const RETRY_SECONDS: u64 = 10;
 
 pub(super) async fn stream_events(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {

@@ -1,4 +1,4 @@
-//! `/v1/events`.
+//! Describes `/v1/events`.
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation};

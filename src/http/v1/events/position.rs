@@ -1,7 +1,7 @@
-//! Event ids: the position up to which their reader has received events.
+//! Event ids: each is the position up to which its reader has received events.
 //!
-//! Positions count events of all organisations, so they are encrypted deterministically: a signature of the position is
-//! also the key of its mask. An id that was altered, or belongs to another organisation, is refused.
+//! Positions count events of all organisations, so they are encrypted deterministically: a signature of the position is also
+//! the key that masks it. An id that was altered, or that belongs to another organisation, is refused.
 
 use actix_web::http::header::HeaderMap;
 use base64::Engine as _;
@@ -16,10 +16,10 @@ use crate::model::secret::{SIGNATURE_LENGTH, SecretSealer};
 const PURPOSE: &str = "event id";
 const MASKS: [&str; 2] = ["event id mask 1", "event id mask 2"];
 const LAST_EVENT_ID: &str = "last-event-id";
-/// Bytes of a position: three numbers.
+/// Number of bytes of a position, which consists of three numbers.
 const LENGTH: usize = 24;
 
-/// Writes and reads the event ids of an organisation.
+/// Creates and reads the event ids of an organisation.
 #[derive(Clone, Debug)]
 pub(super) struct EventIdCodec {
     pub(super) sealer: SecretSealer,
@@ -27,14 +27,14 @@ pub(super) struct EventIdCodec {
 }
 
 impl EventIdCodec {
-    /// The id of an event whose reader has received everything up to this cursor.
+    /// Returns the id of an event whose reader has received everything up to this cursor.
     pub(super) fn id(&self, cursor: EventCursor) -> String {
         let numbers = [cursor.change, cursor.event, cursor.at_ms].map(i64::to_be_bytes).concat();
         let signature = self.sealer.sign(PURPOSE, &self.bound(&numbers));
         BASE64.encode([signature.as_slice(), &self.masked(&signature, &numbers)].concat())
     }
 
-    /// The position in an id; `None` if it is not an id of this organisation.
+    /// Returns the position in an id; `None` if the id does not belong to this organisation.
     pub(super) fn read(&self, id: &str) -> Option<EventCursor> {
         let bytes = BASE64.decode(id).ok()?;
         let (signature, masked) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
@@ -51,7 +51,7 @@ impl EventIdCodec {
         Some(EventCursor { change, event, at_ms })
     }
 
-    /// The position of the last event that a client has read, if it sent one.
+    /// Returns the position in `Last-Event-ID`; `None` if the client did not send one.
     ///
     /// # Errors
     /// 400 for an invalid id.

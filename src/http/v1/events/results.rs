@@ -1,7 +1,7 @@
 //! Missed results of several services, in the order in which their checks started.
 //!
-//! They are read by period, for all services together: the period is shortened if it has many results, so that none is
-//! left out and the memory stays bounded.
+//! Results are read period by period, for all services together. A period with many results is shortened, so that no result
+//! is left out and the memory stays bounded.
 
 use crate::clock::Timestamp;
 use crate::model::history::{CheckRecord, StoredCheck};
@@ -10,9 +10,9 @@ use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::checks::{CheckFilter, page};
 
-/// Length of the first period, in milliseconds.
+/// Length of the first and longest period, in milliseconds.
 const STRETCH_MS: i64 = 5 * 60 * 1_000;
-/// Most results of one service, and of all of them, in a period.
+/// Maximum number of results of one service in a period; the next constant is the maximum of all services together.
 const RESULTS: u64 = 500;
 const RESULTS_OF_ALL: usize = 2_000;
 
@@ -24,12 +24,12 @@ pub(super) struct MissedResults {
 }
 
 impl MissedResults {
-    /// Results of these services whose checks started in this period.
+    /// Creates a reader of the results of these services whose checks started in this period.
     pub(super) const fn new(services: Vec<ServiceKey>, from: Timestamp, until: Timestamp) -> Self {
         Self { services, from, until, stretch_ms: STRETCH_MS }
     }
 
-    /// The next results; `None` at the end.
+    /// Returns the results of the next period that has any; `None` at the end.
     pub(super) async fn next(&mut self, history: &History) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
         while self.from < self.until {
             let to = self.from.plus_ms(self.stretch_ms).min(self.until);
@@ -47,7 +47,7 @@ impl MissedResults {
         Ok(None)
     }
 
-    /// The results until `to`; `None` if there are too many for one read.
+    /// Returns the results until `to`; `None` if there are too many for one read.
     async fn read(&self, history: &History, to: Timestamp) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
         let mut all = Vec::new();
         for service in &self.services {

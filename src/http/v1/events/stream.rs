@@ -1,7 +1,7 @@
 //! The body of the response: first missed events, then live ones, and heartbeats in between.
 //!
-//! Chunks are bounded, and the next one is built only when the previous one has been sent, so a connection holds no
-//! more than that.
+//! Chunks are bounded, and the next chunk is built only when the previous one has been sent. So a connection holds little in
+//! memory.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::events::subscription::EventBatch;
 use crate::http::v1::events::missed_events::{MissedEvents, MissedPage};
 use crate::http::v1::events::position::EventIdCodec;
 
-/// Longest time without an event; then a heartbeat is sent.
+/// Longest time without an event, after which a heartbeat is sent.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Largest chunk in bytes.
 const CHUNK: usize = 64 * 1_024;
-/// Time for which live events may repeat replayed ones.
+/// Time after the replay during which live events may repeat replayed ones.
 const REPEATS: Duration = Duration::from_secs(60);
-/// Clients reconnect after 2000 ms; the comment makes proxies send the response head at once.
+/// Tells clients to reconnect after 2000 ms. The comment makes proxies send the head of the response at once.
 const GREETING: &str = "retry: 2000\n: listening\n\n";
 
 struct SubscriberStream {
@@ -32,7 +32,7 @@ struct SubscriberStream {
     left: Bytes,
 }
 
-/// The chunks of a stream.
+/// Returns the chunks of a stream.
 pub(super) fn events(
     subscriber: EventSubscriber,
     positions: EventIdCodec,
@@ -50,7 +50,7 @@ pub(super) fn events(
 }
 
 impl SubscriberStream {
-    /// The next chunk; `None` when the stream ends.
+    /// Returns the next chunk; `None` when the stream ends.
     async fn next(&mut self) -> Option<Bytes> {
         while self.left.is_empty() {
             self.left = if self.is_missing { self.next_missed().await? } else { self.next_live().await? };
@@ -61,7 +61,7 @@ impl SubscriberStream {
         Some(self.left.split_to(self.left.len().min(CHUNK)))
     }
 
-    /// The text of missed events; empty at the end.
+    /// Returns the text of the next missed events, which may be empty; `None` when the stream has to end.
     async fn next_missed(&mut self) -> Option<Bytes> {
         let Self { subscriber, positions, missed, .. } = self;
         let page = async {
@@ -99,7 +99,7 @@ impl SubscriberStream {
         }
     }
 
-    /// The next batch of live events; a heartbeat after a long silence.
+    /// Returns the next batch of live events, or a heartbeat if there is none for a long time.
     async fn next_live(&mut self) -> Option<Bytes> {
         match tokio::time::timeout(HEARTBEAT, self.subscriber.next()).await {
             Ok(round) => Some(self.render_round(&*round?)),
@@ -119,7 +119,7 @@ impl SubscriberStream {
         bytes
     }
 
-    /// A comment with the client's position, so that a quiet stream can be resumed as well.
+    /// Returns a comment with the client's position, so that a quiet stream can be resumed as well.
     fn heartbeat(&self) -> Bytes {
         match self.subscriber.delivered_cursor() {
             Some(cursor) => format!(": alive\nid: {}\n\n", self.positions.id(cursor)).into(),

@@ -1,4 +1,4 @@
-//! Renders events for clients with the same visibility and the same selection, and leaves out all others.
+//! Renders events for clients with the same visibility and the same selection, and omits all other events.
 //!
 //! Visibility is checked when an event is published, not when the client connects.
 
@@ -90,8 +90,8 @@ impl SubscriptionRenderer {
         Ok(rendered)
     }
 
-    /// The services that incidents and maintenances concern now, if the selection depends on them: queried once, before
-    /// any incident or maintenance is read whole.
+    /// Returns which services the incidents and maintenances concern now, if the selection depends on services. All are
+    /// queried at once, before any incident or maintenance is read whole.
     async fn find_concerned(&self, facts: &[&EventFact]) -> Result<Vec<(Id, ServiceKey)>, ApiError> {
         let mut concerned = Vec::new();
         if self.wanted.selection.is_everything() {
@@ -111,8 +111,8 @@ impl SubscriptionRenderer {
         Ok(concerned)
     }
 
-    /// The deleted ones among the services that incidents and maintenances no longer concern: their selection is
-    /// unknown. Unscoped subscribers only: a scoped one never saw the resource.
+    /// Returns the deleted services among those that the incidents and maintenances no longer concern; whether they were
+    /// selected is unknown. Empty for confined callers, who may never have seen the resource.
     async fn find_deleted(&self, facts: &[&EventFact]) -> Result<HashSet<ServiceKey>, ApiError> {
         if self.caller.visibility().is_confined() || self.wanted.selection.is_everything() {
             return Ok(HashSet::new());
@@ -130,16 +130,16 @@ impl SubscriptionRenderer {
         Ok(left)
     }
 
-    /// The services among these that the caller sees and selects.
+    /// Returns the services among these that the caller sees and selects.
     async fn selected(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, NamedService>, ApiError> {
         let (visibility, selection) = (self.caller.visibility(), &self.wanted.selection);
         let found = service_selection::among(self.main(), visibility, selection, keys).await?;
         Ok(found.into_iter().map(|service| (service.key, service)).collect())
     }
 
-    /// The event of an incident or a maintenance, if the caller sees it and selects one of its services, or did until
-    /// then. `chosen` are those that concern such a service now, `deleted` are such services, including possibly selected
-    /// deleted ones.
+    /// Renders the event of an incident or a maintenance if the caller sees and selects one of its services, or did so
+    /// before the event. `chosen` are the incidents and maintenances that concern such a service now. `deleted` are such
+    /// services, and deleted services that may have been selected.
     async fn render_event(
         &self,
         event: &StoredEvent,
@@ -160,14 +160,14 @@ impl SubscriptionRenderer {
             return Ok(None);
         }
         let found = match self.read(kind, subject).await {
-            // An event that cannot be shown does not stop the others.
+            // An event that cannot be rendered does not stop the others.
             Err(ApiError::Internal(error)) => {
                 tracing::error!(%subject, %error, "cannot render an event");
                 return Ok(None);
             }
             found => found?,
         };
-        // It may have been deleted meanwhile; that event follows.
+        // The resource may have been deleted meanwhile; the event of the deletion follows.
         let Some((shown, concerned)) = found else {
             return Ok(has_left.then(|| gone(EventAction::Deleted.as_str())));
         };
@@ -177,7 +177,7 @@ impl SubscriptionRenderer {
         Ok(Some(view::event(kind, act.as_str(), subject, Some(shown))))
     }
 
-    /// An incident or a maintenance as visible to the caller, with its visible services.
+    /// Reads an incident or a maintenance as the caller sees it, with its visible services; `None` if it is not visible.
     async fn read(
         &self,
         kind: EventSubjectKind,
@@ -198,12 +198,12 @@ impl SubscriptionRenderer {
     }
 }
 
-/// An event in the wire format. JSON has no line breaks.
+/// Formats an event for the stream. JSON has no line breaks.
 fn line(kind: &str, id: &str, data: &str) -> String {
     format!("event: {kind}\nid: {id}\ndata: {data}\n\n")
 }
 
-/// An event of the stream itself.
+/// Formats an event about the stream itself, such as `reset`.
 pub(super) fn notice(kind: &str, id: &str, data: &impl Serialize) -> String {
     line(kind, id, &to_text(data))
 }

@@ -1,4 +1,4 @@
-//! Events as clients see them: the action, beside the resource as the rest of the API shows it.
+//! Events as clients see them: an action, with the resource in the form that the rest of the API shows.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::model::event::{EventAction, EventSubjectKind, EventType};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
 use crate::model::service::NamedService;
 
-/// The measured status of a service has changed.
+/// A change of the measured status of a service.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StatusChangeEventView<'a> {
     service: NamedView<'a>,
@@ -40,7 +40,7 @@ impl<'a> StatusChangeEventView<'a> {
     }
 }
 
-/// A check has ended.
+/// A finished check of a service.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ResultView<'a> {
     service: NamedView<'a>,
@@ -76,7 +76,7 @@ pub(super) struct MaintenanceEventView {
     maintenance: Option<Value>,
 }
 
-/// An event of an incident or a maintenance, as JSON text with its type.
+/// Renders an event of an incident or a maintenance; returns its type and its JSON text.
 pub(super) fn event(
     kind: EventSubjectKind,
     action: &'static str,
@@ -93,19 +93,19 @@ pub(super) fn event(
     }
 }
 
-/// Action: the resource no longer concerns any selected service.
+/// The action of a resource that no longer concerns any selected service.
 pub(super) const LEFT: &str = "left";
 
-/// Some events could not be rendered: the client should read the resources again.
+/// Some events were not sent: the client should read the resources again.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ResetView {
     #[schema(schema_with = reason)]
     pub(super) reason: &'static str,
 }
 
-/// Reset reason: the position is too old.
+/// Reason of a reset: the position of the client is too old.
 pub(super) const TOO_OLD: &str = "too_old";
-/// Reset reason: more results were missed than are replayed.
+/// Reason of a reset: results of too many services were missed.
 pub(super) const TOO_MANY_RESULTS: &str = "too_many_results";
 
 fn status() -> ApiSchema {

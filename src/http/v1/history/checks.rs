@@ -66,7 +66,8 @@ fn read_filter(query: &QueryString, walk: HistoryCursorCodec<'_>) -> Result<Chec
     errors.into_result(CheckFilter { probes, statuses, from, to, before }).map_err(ApiError::Fields)
 }
 
-/// Reads `probe`; `None` when it was not sent, or sent empty. Adds an error for an item that cannot be a code.
+/// Reads `probe`; `None` when it was not sent, or sent empty. Adds an error for each item that cannot be the code of a
+/// location.
 pub(super) fn read_probes(query: &QueryString, errors: &mut FieldErrors) -> Option<Vec<String>> {
     let items = query.list("probe").filter(|items| !items.is_empty())?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
@@ -98,7 +99,7 @@ mod tests {
     use crate::id::Id;
     use crate::model::secret::{KEY_LENGTH, SecretSealer};
 
-    /// Contract 4.8, the parameters.
+    /// Contract 4.8: the parameters.
     #[rstest]
     #[case("", None)]
     #[case("probe=&status=&from=&to=&cursor=", None)]

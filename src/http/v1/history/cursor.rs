@@ -1,6 +1,6 @@
-//! The cursor of a history (contract 4.8): a position, signed and bound to list, organisation and service.
+//! The cursor of a list of measurements (contract 4.8): a position, signed and bound to list, organisation and service.
 //!
-//! It holds only the position; filters come from the query. A cursor that was altered, or belongs to another service,
+//! A cursor holds only the position; filters come from the query. A cursor that was altered, or belongs to another service,
 //! is refused.
 
 use base64::Engine as _;
@@ -18,7 +18,7 @@ pub(super) const CHANGES: &str = "status change cursor";
 /// Longest cursor that is accepted, in characters.
 const MAX_LENGTH: usize = 256;
 
-/// A list of a service that is paged by cursor.
+/// Creates and reads the cursors of one list of a service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HistoryCursorCodec<'a> {
     pub(super) purpose: &'static str,
@@ -28,7 +28,7 @@ pub(super) struct HistoryCursorCodec<'a> {
 }
 
 impl HistoryCursorCodec<'_> {
-    /// The cursor that continues after this position.
+    /// Returns the cursor that continues after this position.
     pub(super) fn write(&self, position: &CheckPosition) -> String {
         let mut bytes = position.checked_at.ms().to_be_bytes().to_vec();
         bytes.extend_from_slice(position.probe.as_bytes());
@@ -36,7 +36,7 @@ impl HistoryCursorCodec<'_> {
         BASE64.encode([signature.as_slice(), &bytes].concat())
     }
 
-    /// The position in a cursor of this list; `None` for any other text.
+    /// Returns the position in a cursor of this list; `None` for any other text.
     pub(super) fn read(&self, text: &str) -> Option<CheckPosition> {
         if text.len() > MAX_LENGTH {
             return None;

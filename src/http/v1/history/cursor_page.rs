@@ -1,10 +1,10 @@
-//! A page of a history that is paged by cursor, newest first.
+//! A page of a list of measurements that is paged by cursor, newest rows first.
 
 use serde::Serialize;
 
 use crate::http::kit::query::QueryString;
 
-/// The rows, with the link to older ones.
+/// The rows of a page, with the link to older rows.
 #[derive(Serialize)]
 pub(super) struct CursorPage<T> {
     data: Vec<T>,
@@ -12,7 +12,7 @@ pub(super) struct CursorPage<T> {
     meta: CursorMetaView,
 }
 
-/// URLs of other pages: only the next one is known.
+/// URLs of other pages; only the URL of the next page is ever set.
 #[derive(Serialize)]
 struct CursorLinksView {
     first: Option<String>,
@@ -21,7 +21,7 @@ struct CursorLinksView {
     next: Option<String>,
 }
 
-/// The size of the page, and the cursor of the next one.
+/// The size of the page, and the cursor of the next page.
 #[derive(Serialize)]
 struct CursorMetaView {
     per_page: u64,
@@ -29,7 +29,7 @@ struct CursorMetaView {
 }
 
 impl<T> CursorPage<T> {
-    /// Rows of the list at this URL with this query; `next_cursor` is set if there are older rows.
+    /// Creates a page of the list at this URL with this query; `next_cursor` is set if there are older rows.
     pub(super) fn of(
         data: Vec<T>,
         per_page: u64,

@@ -1,4 +1,4 @@
-//! `GET /v1/services/{id}/metrics` (contract 4.5).
+//! `GET /v1/services/{id}/metrics` (contract 4.5): figures of a service over a range.
 
 use serde_json::json;
 

@@ -1,5 +1,4 @@
-//! Description of a service's measurements (contract 4.5 to 4.8): metrics, response times, uptime, checks, status
-//! changes.
+//! Describes a service's measurements (contract 4.5 to 4.8): metrics, response times, uptime, checks, status changes.
 
 use serde_json::json;
 
@@ -145,7 +144,7 @@ fn cursor_page(row: &'static str) -> ApiSchema {
 }
 
 impl ApiOperation {
-    /// `from` and `to` (contract 1.7).
+    /// Adds the parameters `from` and `to` (contract 1.7).
     pub(in crate::http::v1) fn period(self, from: &str, to: &str) -> Self {
         let time = || any_of([string().format("date-time"), string().format("date")]);
         self.asks("from", time(), from).asks("to", time(), to)

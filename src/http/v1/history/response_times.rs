@@ -43,7 +43,7 @@ pub(in crate::http) async fn list_response_times(call: ApiCall<AppState>) -> Res
     })))
 }
 
-/// Buckets start at multiples of their length since 1970; those without a successful check are left out.
+/// Returns a view of each bucket with a successful check. Buckets start at multiples of their length since 1970.
 fn series(sums: &BTreeMap<Timestamp, CheckSums>) -> Vec<ResponseTimeView> {
     sums.iter().filter_map(|(start, sums)| ResponseTimeView::of(*start, sums)).collect()
 }

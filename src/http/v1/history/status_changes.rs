@@ -1,5 +1,5 @@
-//! `GET /v1/services/{id}/status-changes` (contract 4.3.3): statuses and their start times, newest first. A no-data
-//! period is an entry as well.
+//! `GET /v1/services/{id}/status-changes` (contract 4.3.3): statuses with start and end, newest first. A period without data
+//! is an entry as well.
 
 use crate::clock::Timestamp;
 use crate::http::gate::call::ApiCall;
@@ -23,12 +23,12 @@ use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
-/// A status and its period.
+/// A status, and the period for which it lasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StatusSpan {
     /// The change that starts the span.
     change: StatusChange,
-    /// End; `None` for the current status.
+    /// End of the span; `None` for the current status.
     until: Option<Timestamp>,
 }
 
@@ -60,7 +60,7 @@ pub(in crate::http) async fn list_status_changes(call: ApiCall<AppState>) -> Res
     Ok(ApiReply::view(&CursorPage::of(rows, per_page, cursor, &address, &query)))
 }
 
-/// The requested period: `from`, and the earlier of `to` and the cursor.
+/// Reads the requested period: from `from` to the earlier of `to` and the cursor.
 fn read_period(
     query: &QueryString,
     walk: HistoryCursorCodec<'_>,
@@ -79,8 +79,8 @@ fn read_period(
     errors.into_result((from, to)).map_err(ApiError::Fields)
 }
 
-/// The newest entries that start in the range, at most `most`. Entries without duration are left out. `changes` are in
-/// order of time.
+/// Returns the newest entries that start in the range, at most `most`. Entries without duration are left out. `changes` must
+/// be in order of time.
 fn newest(changes: &[StatusChange], range: TimeRange, most: u64) -> Vec<StatusSpan> {
     let ends = changes.iter().skip(1).map(|next| Some(next.at)).chain([None]);
     let spans = changes.iter().zip(ends).map(|(change, until)| StatusSpan { change: *change, until });
@@ -103,7 +103,7 @@ mod tests {
 
     const LINE: [(i64, MeasuredStatus); 5] = [(10, Up), (20, Down), (20, NoData), (30, Up), (40, Down)];
 
-    /// Columns: from, to, most; starts and ends of the entries.
+    /// Columns: from, to, most; start and end of each entry.
     #[rstest]
     #[case::all(0, 100, 9, &[(40, None), (30, Some(40)), (20, Some(30)), (10, Some(20))])]
     #[case::from_is_inclusive(20, 100, 9, &[(40, None), (30, Some(40)), (20, Some(30))])]

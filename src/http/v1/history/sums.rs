@@ -1,4 +1,4 @@
-//! Sums of a service's measurements: from rollups as far as they fit, and from single results for the rest.
+//! Sums of a service's measurements: from rollups where these fit the range, and from single results for the rest.
 
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
@@ -8,7 +8,7 @@ use crate::store::HistoryError;
 use crate::store::history::figure_parts::{self, FigureParts, ResultScope};
 use crate::store::history::sealed::damaged_rollup;
 
-/// The sums of a service, restricted to these locations unless `None`.
+/// Reads the sums of a service, of these locations only (`None` = all).
 pub(super) async fn of(
     state: &AppState,
     service: ServiceKey,

@@ -1,5 +1,5 @@
-//! The spans of a service's past with their classification (contract 4.7): status changes, overridden by windows of
-//! users.
+//! The past of a service as classified spans (contract 4.7): status changes, overridden by time windows such as
+//! maintenances.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::stats::uptime::{ClassifiedSpan, UptimeClass, cover, covers, measured,
 use crate::store::history::changes;
 use crate::store::windows;
 
-/// A service's past in a range.
+/// The past of a service in a range.
 pub(super) struct ServiceTimeline {
     /// Adjacent spans with their classification.
     pub(super) spans: Vec<ClassifiedSpan>,
-    /// Milliseconds of being unreachable by day number.
+    /// Milliseconds for which the service was unreachable, by day number.
     pub(super) unreachable_ms: BTreeMap<i64, i64>,
 }
 
-/// The past of a service, and the times that are left out because of dependencies.
+/// Reads the past of a service, and the times that are left out because it was unreachable.
 pub(super) async fn load_timeline(
     state: &AppState,
     service: &Service,
@@ -28,7 +28,7 @@ pub(super) async fn load_timeline(
 ) -> Result<ServiceTimeline, ApiError> {
     let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
     let unreachable = unreachable(&decided, range).into_iter();
-    // Summed up by day, as downtime is.
+    // Sums up unreachable time by day, in the same way as downtime.
     let days = per_day(&unreachable.collect::<Vec<_>>()).into_iter().map(|(day, sums)| (day, sums.down_ms));
     Ok(ServiceTimeline {
         spans: spans_of(state, service, range, &decided).await?,
@@ -36,7 +36,7 @@ pub(super) async fn load_timeline(
     })
 }
 
-/// The spans of a range in which a service was unreachable, without overlaps.
+/// Returns the spans of a range in which a service was unreachable, without overlaps.
 fn unreachable(decided: &[ServiceWindow], range: TimeRange) -> Vec<ClassifiedSpan> {
     let mut from = range.from;
     let mut spans = Vec::new();
@@ -54,7 +54,7 @@ fn unreachable(decided: &[ServiceWindow], range: TimeRange) -> Vec<ClassifiedSpa
     spans
 }
 
-/// Adjacent spans of a range. The last status holds as long as it is backed by results, which the engine knows.
+/// Returns adjacent spans of a range. The last status holds for as long as results confirm it, which the engine knows.
 pub(super) async fn spans(
     state: &AppState,
     service: &Service,
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
 
-    /// Unreachable periods in a range from 100 to 200, cut at its ends and counted once.
+    /// Unreachable periods in a range from 100 to 200: cut at its ends, and overlaps counted once.
     #[rstest]
     #[case(&[], 0)]
     #[case(&[(110, Some(120))], 10)]

@@ -49,7 +49,7 @@ pub(in crate::http) async fn list_uptime(call: ApiCall<AppState>) -> Result<ApiR
     Ok(ApiReply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
 }
 
-/// Reads `days`, clamped to 1..90; anything but a whole number is refused.
+/// Reads `days`, clamped to 1..90; any value that is no whole number is refused.
 fn read_days(query: &QueryString) -> Result<i64, ApiError> {
     let mut errors = FieldErrors::default();
     let days = match query.narrowing_value("days", &mut errors) {
@@ -62,7 +62,7 @@ fn read_days(query: &QueryString) -> Result<i64, ApiError> {
     errors.into_result(days.clamp(1, SHOWN_DAYS)).map_err(ApiError::Fields)
 }
 
-/// A whole number of any size; one out of range counts as the largest.
+/// Reads a whole number of any size; a number out of range counts as the largest or smallest.
 fn read_whole(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -106,7 +106,8 @@ mod tests {
         assert_eq!((&entry["date"], &entry["incidents"]), (&json!("1970-01-01"), &json!(7)));
     }
 
-    /// Time that is neither up nor down nor unreachable counts as not measured; the current day has less of it.
+    /// Time that is neither up nor down nor unreachable counts as not measured. Of the current day only the elapsed time
+    /// counts.
     #[rstest]
     #[case(DAY_MS, 0, 86_400)]
     #[case(DAY_MS, 3_600_000, 82_800)]

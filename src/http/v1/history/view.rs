@@ -13,13 +13,13 @@ use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredChe
 use crate::stats::rollup::CheckSums;
 use crate::stats::uptime::Availability;
 
-/// The `error_code`s of checks, for the description.
+/// The `error_code`s of checks, for the API description.
 const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_records`, `connect_refused`, \
     `connect_timeout`, `connect_reset`, `connect_unreachable`, `tls_expired`, `tls_untrusted`, `tls_hostname`, \
     `tls_handshake`, `http_timeout`, `http_protocol`, `http_redirect_loop`, `icmp_no_reply`, `condition_failed`, \
     `target_blocked`, `heartbeat_missed`, `heartbeat_fail`, `internal`; there may be more in future.";
 
-/// The figures of a range: counts, and what the response times say.
+/// The figures of a range: counts of checks, and statistics of their response times.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Metrics)]
 pub(super) struct MetricsView {
@@ -46,7 +46,7 @@ pub(super) struct MetricsView {
 }
 
 impl MetricsView {
-    /// The view of these sums, with the uptime in percent.
+    /// Creates the view of these sums; `uptime` is in per cent.
     pub(super) fn of(sums: &CheckSums, uptime: Option<f64>) -> Self {
         let summary = sums.times.summary();
         let percentile = |percent| sums.times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
@@ -84,7 +84,7 @@ pub(super) struct ResponseTimeView {
 }
 
 impl ResponseTimeView {
-    /// The view of the bucket that starts at `start`; `None` without a successful check.
+    /// Creates the view of the bucket that starts at `start`; `None` without a successful check.
     pub(super) fn of(start: Timestamp, CheckSums { times, .. }: &CheckSums) -> Option<Self> {
         let summary = times.summary()?;
         let percentile = |percent| times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
@@ -121,17 +121,17 @@ pub(super) struct UptimeDayView {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UptimeDayFigures {
-    /// The counted time.
+    /// The measured time, up and down.
     pub(super) measured: Availability,
-    /// Number of open incidents.
+    /// Number of incidents that were open at some time of the day.
     pub(super) incidents: usize,
     pub(super) unreachable_ms: i64,
-    /// Milliseconds of the day that have passed.
+    /// Milliseconds of the day that have passed so far.
     pub(super) elapsed_ms: i64,
 }
 
 impl UptimeDayView {
-    /// The view of the day that starts at `start`.
+    /// Creates the view of the day that starts at `start`.
     pub(super) fn of(start: Timestamp, figures: UptimeDayFigures) -> Self {
         let UptimeDayFigures { measured, incidents, unreachable_ms, elapsed_ms } = figures;
         let unmeasured_ms = elapsed_ms - measured.up_ms - measured.down_ms - unreachable_ms;
@@ -154,7 +154,7 @@ impl UptimeDayView {
     }
 }
 
-/// A status of a service, and since when it was that.
+/// A status of a service, with its start and end.
 #[derive(Serialize, ToSchema)]
 #[schema(as = StatusChange)]
 pub(in crate::http::v1) struct StatusChangeView {
@@ -200,7 +200,7 @@ fn end_or_null() -> ApiSchema {
 pub(in crate::http::v1) struct CheckView<'a> {
     #[schema(schema_with = checked_at)]
     checked_at: Timestamp,
-    /// Code of the location.
+    /// Code of the location that made the check.
     probe: &'a str,
     #[schema(schema_with = check_status)]
     status: &'static str,
@@ -210,7 +210,7 @@ pub(in crate::http::v1) struct CheckView<'a> {
     status_code: Option<u16>,
     #[schema(schema_with = error_message, required)]
     error_message: Option<&'a str>,
-    /// Milliseconds.
+    /// Durations of the phases of the check, in milliseconds.
     #[schema(inline)]
     timings: TimingsView,
     #[schema(schema_with = scheduled_at)]
@@ -239,7 +239,7 @@ pub(in crate::http::v1) struct TimingsView {
 }
 
 impl<'a> CheckView<'a> {
-    /// The view of a stored check.
+    /// Creates the view of a stored check.
     pub(in crate::http::v1) fn of(check: &'a StoredCheck) -> Self {
         let seen = &check.measurement;
         let failure = seen.failure.as_deref();
@@ -266,7 +266,7 @@ impl<'a> CheckView<'a> {
     }
 }
 
-/// Whole milliseconds, rounded; at least 1, as a measured time is never zero.
+/// Converts to whole milliseconds, rounded; at least 1, because a measured time is never zero.
 fn whole_ms(phase: Micros) -> u32 {
     (phase.get().saturating_add(500) / 1_000).max(1)
 }

@@ -1,4 +1,4 @@
-//! Reads an incident policy from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an incident policy from a request body. Every field is read and every error collected; nothing is stored.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +18,7 @@ use crate::model::incident_policy::{
 };
 use crate::model::tag::{KEY_MAX_LENGTH, is_key};
 
-/// The context in which a policy is written.
+/// Reads incident policies of one organisation.
 pub(super) struct IncidentPolicyParser {
     /// Database key of the organisation.
     pub(super) organisation: i64,
@@ -30,7 +30,7 @@ pub(super) struct IncidentPolicyParser {
 }
 
 impl IncidentPolicyParser {
-    /// The new policy of a create request. Its default position is the first, so that it takes effect.
+    /// Reads the body of a create request. The default position is the first, so that the policy takes effect.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<IncidentPolicy, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -53,7 +53,7 @@ impl IncidentPolicyParser {
         errors.into_inner().into_result(policy)
     }
 
-    /// The stored policy with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored policy with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -67,7 +67,7 @@ impl IncidentPolicyParser {
         errors.into_inner().into_result(policy)
     }
 
-    /// Reads all fields but the name.
+    /// Reads all fields except the name.
     fn read(&self, fields: &BodyFields<'_>, policy: IncidentPolicy, last: usize) -> IncidentPolicy {
         let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
         let position = fields.optional("position").and_then(|field| field.integer(1..=last));
@@ -86,7 +86,7 @@ impl IncidentPolicyParser {
     }
 }
 
-/// Reads the rules for outages; those missing in the body are kept.
+/// Reads the rules for outages; rules that are missing in the body are kept.
 pub(in crate::http::v1) fn read_rules(fields: &BodyFields<'_>, rules: &IncidentRules) -> IncidentRules {
     let seconds = |name: &str, bounds: RangeInclusive<u32>, stored| {
         fields.optional(name).and_then(|field| read_seconds(&field, &bounds)).unwrap_or(stored)
@@ -124,10 +124,10 @@ fn read_group_by(field: &BodyField<'_>) -> Option<GroupBy> {
     known.or_else(|| field.word(GroupBy::WORDS)?.parse().ok())
 }
 
-/// Keys of tags in lower case, without repetitions; `None` if any is invalid.
+/// Reads keys of tags in lower case, without repetitions; `None` if any is invalid.
 fn read_tag_keys(field: &BodyField<'_>) -> Option<Vec<String>> {
     let entries = field.list(GROUP_TAG_KEYS_MAX)?;
-    // All entries are read before a failure counts, so that all errors are reported.
+    // All entries are read before the first error ends reading, so that every error is reported.
     let keys: Vec<Option<String>> = entries.iter().map(read_tag_key).collect();
     let mut distinct: Vec<String> = Vec::new();
     for key in keys {

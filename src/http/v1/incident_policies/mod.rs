@@ -1,7 +1,7 @@
-//! `/v1/incident-policies`: ordered rules for outages that become incidents.
+//! `/v1/incident-policies`: ordered rules that decide which outages become incidents.
 //!
-//! Every write locks the organisation first: positions are 1, 2, 3 …, without gaps. Reading a body is in `draft`, the
-//! view in `view`.
+//! Every write locks the organisation first, because positions are consecutive from 1. Bodies are read in `draft`; `view` is
+//! the JSON.
 
 pub(in crate::http::v1) mod draft;
 pub(in crate::http) mod openapi;
@@ -99,7 +99,7 @@ pub(super) async fn delete_incident_policy(call: ApiCall<AppState>) -> Result<Co
     write.commit(ApiReply::deleted(id)).await
 }
 
-/// Schedules all decisions of the policies again: which outages are incidents, and when incidents end.
+/// Schedules all decisions that depend on the policies again: which outages are incidents, and when incidents end.
 async fn reevaluate_outages(
     write: &WriteTransaction,
     caller: &Caller,
@@ -109,7 +109,7 @@ async fn reevaluate_outages(
     Ok(outages::evaluate_organisation(&**write, caller.organisation.key, now).await?)
 }
 
-/// The tag named in the body, if it exists.
+/// Finds the tag named in the body, if it exists.
 async fn find_tag(
     write: &WriteTransaction,
     caller: &Caller,

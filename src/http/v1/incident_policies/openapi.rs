@@ -1,4 +1,4 @@
-//! `/v1/incident-policies`.
+//! Describes `/v1/incident-policies`.
 
 use serde_json::json;
 
@@ -65,7 +65,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 pub(in crate::http::v1) fn write() -> ApiSchema {
     object()
         .may_have("name", name())

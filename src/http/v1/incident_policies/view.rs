@@ -39,7 +39,7 @@ pub(super) struct IncidentPolicyView<'a> {
     degraded_severity: Option<&'static str>,
     #[schema(schema_with = severity, required)]
     unstable_severity: Option<&'static str>,
-    /// True: status pages show the incident from the start.
+    /// True if status pages show the incident from its start.
     publish: bool,
     #[schema(schema_with = group_by)]
     group_by: &'static str,
@@ -54,7 +54,7 @@ pub(super) struct IncidentPolicyView<'a> {
 }
 
 impl<'a> IncidentPolicyView<'a> {
-    /// The view of a policy.
+    /// Creates the view of a policy.
     pub(super) fn of(policy: &'a IncidentPolicy) -> Self {
         let rules = &policy.rules;
         Self {

@@ -1,5 +1,5 @@
-//! `POST /v1/incidents/{id}/acknowledge`: somebody works on the incident. Members of the organisation see who and since
-//! when, visitors of status pages do not.
+//! `POST /v1/incidents/{id}/acknowledge`: records that somebody works on the incident. Members of the organisation see who
+//! and since when; visitors of status pages do not.
 
 use serde_json::{Map, Value};
 
@@ -47,7 +47,7 @@ pub(in crate::http) async fn acknowledge_incident(
         .await
 }
 
-/// Reads `note`, which is optional.
+/// Reads the optional `note`; a blank note counts as missing.
 fn read_note(body: &Map<String, Value>) -> Result<Option<String>, FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);

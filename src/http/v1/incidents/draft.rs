@@ -1,7 +1,7 @@
-//! Reads an incident from a request body (contract 4.10.2, 4.10.3): every field is read, every error is collected,
-//! nothing is stored.
+//! Reads an incident from a request body (contract 4.10.2, 4.10.3). Every field is read and every error collected; nothing
+//! is stored.
 //!
-//! Everything that the body names is looked up before, at once ([`IncidentLinks`]).
+//! All rows that the body names are looked up before, at once ([`IncidentLinks`]).
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -32,30 +32,30 @@ use crate::model::visibility::Visibility;
 use crate::store::Transaction;
 use crate::store::id_lookup::{self, LinkedPage};
 
-/// Tolerated clock difference in milliseconds: a time this little ahead is not in the future (contract 1.6).
+/// Tolerated clock difference in milliseconds: a time that is ahead by at most this does not count as future (contract 1.6).
 const AHEAD_MS: i64 = 60_000;
-/// The kinds that a client can create.
+/// The kinds of incidents that a client can create.
 pub(super) const KINDS: [&str; 2] = [IncidentKind::Standard.as_str(), IncidentKind::Notice.as_str()];
-/// The statuses that a change can set.
+/// The statuses that an update request can set.
 pub(super) const OPEN_STATUSES: [&str; 3] = [
     IncidentStatus::Investigating.as_str(),
     IncidentStatus::Identified.as_str(),
     IncidentStatus::Monitoring.as_str(),
 ];
 
-/// The rows for the ids of a body.
+/// The rows of the ids in a body.
 #[derive(Debug, Default)]
 pub(super) struct IncidentLinks {
     services: HashMap<Id, NamedService>,
     statuspages: HashMap<Id, LinkedPage>,
-    /// Links that are kept whatever the lists contain.
+    /// Links that are kept whatever the lists in the body contain.
     staying: (Vec<NamedService>, Vec<ChosenPage>),
     /// True if the list of services must not be empty.
     needs_service: bool,
 }
 
 impl IncidentLinks {
-    /// Looks up every well-formed id of the body.
+    /// Looks up every well-formed id in the body.
     pub(super) async fn find(
         transaction: &Transaction,
         visibility: Visibility,
@@ -73,14 +73,14 @@ impl IncidentLinks {
         })
     }
 
-    /// Adds the links of an incident that its caller does not see.
+    /// Adds the links of the incident that the caller does not see, so that they are kept.
     pub(super) fn with_hidden_links(self, hidden: &HiddenIncidentPart) -> Self {
         let named =
             |one: &AffectedService| NamedService { key: one.service, id: one.id, name: one.name.clone() };
         Self { staying: (hidden.services.iter().map(named).collect(), hidden.statuspages.clone()), ..self }
     }
 
-    /// Services of the body; `None` without such a list.
+    /// Reads the services in the body; `None` if it has no such list.
     fn read_services(&self, body: &Map<String, Value>, errors: &ErrorCollector) -> Option<Vec<NamedService>> {
         let list = ErrorCollector::default();
         let ids = service_ids(&BodyFields::new(body, "", &list));
@@ -95,7 +95,7 @@ impl IncidentLinks {
         Some(found?.into_iter().chain(&self.staying.0).cloned().collect())
     }
 
-    /// Pages of the body; `None` without such a list.
+    /// Reads the status pages in the body; `None` if it has no such list.
     fn read_pages(&self, body: &Map<String, Value>, errors: &ErrorCollector) -> Option<Vec<ChosenPage>> {
         let list = ErrorCollector::default();
         let ids = statuspage_ids(&BodyFields::new(body, "", &list));
@@ -115,7 +115,7 @@ fn statuspage_ids(fields: &BodyFields<'_>) -> Option<LinkedIds> {
     LinkedIds::read(&fields.optional("statuspage_ids")?, STATUSPAGES_MAX, NullEntries::Ignored)
 }
 
-/// The context in which an incident is written.
+/// Reads incidents of the caller's organisation.
 pub(super) struct IncidentParser<'a> {
     pub(super) caller: &'a Caller,
     /// Rows named in the body.
@@ -124,7 +124,7 @@ pub(super) struct IncidentParser<'a> {
 }
 
 impl IncidentParser<'_> {
-    /// The new incident of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<WholeIncident, FieldErrors> {
         let (errors, organisation) = (ErrorCollector::default(), &self.caller.organisation);
         let fields = BodyFields::new(body, "", &errors);
@@ -183,7 +183,8 @@ impl IncidentParser<'_> {
         found.into_result(made)
     }
 
-    /// The stored incident with the changes of an update request. The caller has checked that its state allows them.
+    /// Reads the body of an update request, and returns the stored incident with its changes. The caller of this function
+    /// has checked that the state of the incident allows changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -202,7 +203,7 @@ impl IncidentParser<'_> {
         if let Some(status) = fields.optional("status").and_then(|field| read_open_status(&field)) {
             changed.incident.status = status;
         }
-        // The end is checked against the start, but errors of the start are listed later.
+        // The start is read first, because the end is checked against it; but errors of the start are listed later.
         let late = ErrorCollector::default();
         if fields.has("started_at") {
             let start = self.read_start(&BodyFields::new(body, "", &late));
@@ -229,7 +230,7 @@ impl IncidentParser<'_> {
         errors.into_inner().into_result(changed)
     }
 
-    /// Reads `started_at`; by default now.
+    /// Reads `started_at`, with the present as the default.
     fn read_start(&self, fields: &BodyFields<'_>) -> Option<Timestamp> {
         match fields.nullable("started_at") {
             FieldPatch::Absent | FieldPatch::Null => Some(self.now),
@@ -237,7 +238,7 @@ impl IncidentParser<'_> {
         }
     }
 
-    /// Reads `resolved_at` of an incident that is created as resolved; by default its start.
+    /// Reads `resolved_at` of an incident that is created as resolved, with its start as the default.
     fn read_first_end(&self, fields: &BodyFields<'_>, start: Option<Timestamp>) -> Option<Timestamp> {
         match fields.nullable("resolved_at") {
             FieldPatch::Absent | FieldPatch::Null => start,
@@ -245,7 +246,7 @@ impl IncidentParser<'_> {
         }
     }
 
-    /// Reads `resolved_at` of a change: only a resolved incident has an end, which must be after the start.
+    /// Reads `resolved_at` of an update: only a resolved incident has an end, which must not be before the start.
     fn read_moved_end(&self, fields: &BodyFields<'_>, changed: &mut WholeIncident) {
         let start = changed.incident.started_at;
         match (fields.optional("resolved_at"), changed.incident.resolved_at) {
@@ -265,7 +266,7 @@ impl IncidentParser<'_> {
     }
 }
 
-/// Returns true if a change sets one of the open statuses, which a resolved incident does not accept (contract 4.10.3).
+/// Returns true if an update sets one of the open statuses, which a resolved incident does not accept (contract 4.10.3).
 pub(super) fn sets_open_status(body: &Map<String, Value>) -> bool {
     body.get("status").and_then(Value::as_str).is_some_and(|status| OPEN_STATUSES.contains(&status))
 }
@@ -283,7 +284,7 @@ pub(super) fn read_word<T: FromStr>(field: &BodyField<'_>, words: &[&str]) -> Op
     field.word(words)?.parse().ok()
 }
 
-/// An end: not before `start`, if that is known, and not in the future.
+/// Reads an end, which must not be in the future, nor before `start` if that is known.
 pub(super) fn read_end(field: &BodyField<'_>, start: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = field.timestamp()?;
     if start.is_some_and(|start| end < start) {

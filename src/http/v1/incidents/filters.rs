@@ -1,4 +1,4 @@
-//! Filters of incident lists (contract 4.10.5): all are checked before the first row is read.
+//! Filters of incident lists (contract 4.10.5). All are checked before the first row is read.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;

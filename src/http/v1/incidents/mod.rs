@@ -1,8 +1,8 @@
-//! `/v1/incidents` (contract 4.10): list, read, create, change, delete.
+//! `/v1/incidents` (contract 4.10): list, read, create, change and delete incidents.
 //!
-//! A change reads the incident with its services, pages and timeline, changes it in memory, stores the difference and
-//! responds with the result. Reading a body is in `draft`, the timeline in `timeline`, acknowledging in
-//! `acknowledgement`, filters in `filters`, the incidents of one service in `service_incidents`, the view in `view`.
+//! An update reads the incident with its services, pages and timeline, changes it in memory, stores the difference and
+//! responds with the result. Bodies are read in `draft`; `timeline` adds entries, `acknowledgement` acknowledges, `filters`
+//! reads the filters of lists, `service_incidents` lists the incidents of one service, and `view` is the JSON.
 
 pub(super) mod acknowledgement;
 mod draft;
@@ -50,7 +50,7 @@ pub(super) async fn list_incidents(call: ApiCall<AppState>) -> Result<ApiReply, 
         .in_language(&languages))
 }
 
-/// A page of the incidents that the filter selects, as visible to the caller, and their total number. Titles name the
+/// Reads a page of the incidents that the filter selects, as visible to the caller, and their total number. Titles name the
 /// affected services, so both are read in one snapshot.
 async fn page(
     state: &AppState,
@@ -95,7 +95,7 @@ pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<Committed
     let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
     let ApiCall { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    // Services are locked before incidents, in the same order as by the deletion of a service.
+    // Services are locked before incidents, in the same order as for the deletion of a service.
     let write = effect.begin_locked(&state.databases.main).await?;
     let links = IncidentLinks::find(&write, caller.visibility(), &body).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
@@ -135,7 +135,7 @@ pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<Committed
     write.commit(ApiReply::deleted(id)).await
 }
 
-/// An incident as visible to the caller, and its visible services; `None` if none with this id is visible.
+/// Reads an incident as the caller sees it, with its visible services; `None` if it is not visible.
 pub(super) async fn read_one(
     connection: &dyn StoreConnection,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! Description of `/v1/incidents` and the incidents of a service (contract 4.9, 4.10).
+//! Describes `/v1/incidents` and the incidents of a service (contract 4.9, 4.10).
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn collection() -> Vec<ApiOperation> {
         .incident_filters()
         .lists("Incidents of the service, with their impact on it.", "ServiceIncident", &of_service),
     ];
-    // The response to a delete has no text.
+    // The response to a deletion has no translated text.
     let translated = |operation: ApiOperation| {
         if operation.verb == HttpVerb::Delete { operation } else { operation.translated() }
     };
@@ -118,7 +118,7 @@ fn timeline() -> Vec<ApiOperation> {
     ]
 }
 
-/// The incident of the example as in lists.
+/// Returns the example as an incident in a list.
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {
@@ -127,7 +127,7 @@ fn row_example() -> Value {
     row
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     object()
         .may_have("title", translatable(&TITLE_LENGTH))
@@ -192,7 +192,7 @@ pub(in crate::http::v1) fn statuspage_ids() -> ApiSchema {
 }
 
 impl ApiOperation {
-    /// Adds the filters of incidents (contract 4.10.5).
+    /// Adds the filters of incident lists (contract 4.10.5).
     fn incident_filters(self) -> Self {
         let (from, to) = (
             "Only incidents that were open at or after this time.",
@@ -215,7 +215,7 @@ impl ApiOperation {
             .refuses(&[422])
     }
 
-    /// `service_ids` in the query string.
+    /// Adds the filter `service_ids`.
     pub(in crate::http::v1) fn service_filter(self) -> Self {
         let words = "Only what concerns one of these services, at most 100; unknown ids are ignored. Sent empty: nothing.";
         self.asks_list("service_ids", list_of(id()).items(0, FILTER_IDS_MAX), words)

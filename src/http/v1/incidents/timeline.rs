@@ -105,7 +105,7 @@ fn read_entry(
     })
 }
 
-/// Reads the body of a resolution: the last entry, and the end of the incident.
+/// Reads the body of a resolution; returns the last timeline entry, and the end of the incident.
 fn read_resolution(
     body: &Map<String, Value>,
     organisation: &Organisation,

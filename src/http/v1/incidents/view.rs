@@ -25,7 +25,7 @@ pub(super) struct IncidentView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     row: IncidentRowView<'a>,
-    /// The explicitly chosen status pages.
+    /// The status pages that were chosen for the incident.
     statuspages: Vec<NamedView<'a>>,
     #[schema(schema_with = updates)]
     updates: Vec<EntryView<'a>>,
@@ -47,7 +47,7 @@ pub(super) struct IncidentRowView<'a> {
     status: &'static str,
     #[schema(schema_with = severity)]
     severity: &'static str,
-    /// False: internal.
+    /// True if status pages show the incident; false if it is internal.
     is_published: bool,
     #[schema(schema_with = timestamp)]
     started_at: Timestamp,
@@ -59,13 +59,13 @@ pub(super) struct IncidentRowView<'a> {
     created_by: Option<AuthorView<'a>>,
     services: Vec<NamedView<'a>>,
     attachments: Vec<AttachmentView>,
-    /// True if it counts as downtime for SLA targets.
+    /// True if the incident counts as downtime for SLA targets.
     sla_counts_as_downtime: bool,
     #[schema(schema_with = acknowledged, required)]
     acknowledged: Option<AcknowledgementView<'a>>,
 }
 
-/// An acknowledgement: somebody works on the incident.
+/// An acknowledgement, which says that somebody works on the incident.
 #[derive(Serialize, ToSchema)]
 pub(super) struct AcknowledgementView<'a> {
     #[schema(schema_with = timestamp)]
@@ -97,7 +97,7 @@ pub(super) struct ImpactView {
 }
 
 impl<'a> IncidentView<'a> {
-    /// The view of an incident with services, pages and timeline, as visible to the caller.
+    /// Creates the view of an incident with services, pages and timeline, as visible to the caller.
     pub(super) fn of(seen: &'a VisibleIncident, languages: &AnswerLanguage) -> Self {
         let whole = seen.whole();
         let pages = whole.statuspages.iter();
@@ -115,7 +115,7 @@ fn entries<'a>(entries: &'a [IncidentTimelineEntry], languages: &AnswerLanguage)
 }
 
 impl<'a> IncidentRowView<'a> {
-    /// The view of an incident that affects these services.
+    /// Creates the view of an incident that affects these services.
     pub(super) fn of(
         incident: &'a Incident,
         services: &'a [AffectedService],
@@ -143,7 +143,7 @@ impl<'a> IncidentRowView<'a> {
 }
 
 impl<'a> ServiceIncidentView<'a> {
-    /// The view of an incident that affects these services, for one of them.
+    /// Creates the view of an incident that affects these services, with its impact on one of them.
     pub(super) fn of(
         incident: &'a Incident,
         services: &'a [AffectedService],
@@ -165,7 +165,7 @@ impl<'a> From<&'a Acknowledgement> for AcknowledgementView<'a> {
 }
 
 impl ImpactView {
-    /// The view of the impact on this service.
+    /// Creates the view of the impact on this service.
     fn of(affected: &AffectedService) -> Self {
         Self {
             impact: affected.impact.map(Impact::as_str),

@@ -1,5 +1,5 @@
-//! Reads a changed series from a request body: the template of its maintenances. Window and rule are read by
-//! `maintenances::recurrence`, before the transaction begins.
+//! Reads a changed series from a request body, except window and rule: these are read by `maintenances::recurrence`, before
+//! the transaction begins.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::model::maintenance::transition::RescheduleOptions;
 use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceNotices, TITLE_LENGTH};
 use crate::model::service::ServiceKey;
 
-/// The contents of an update request; missing lists are kept.
+/// The contents of an update request; `None` for a missing list, which is kept.
 pub(super) struct SeriesRevision {
     pub(super) series: MaintenanceSeries,
     pub(super) services: Option<Vec<ServiceKey>>,
@@ -21,7 +21,8 @@ pub(super) struct SeriesRevision {
 }
 
 impl SeriesRevision {
-    /// The stored series with the changes of an update request. Its ids have been looked up in the draft.
+    /// Reads the body of an update request, and returns the stored series with its changes. The ids in the body are already
+    /// looked up in `draft`.
     pub(super) fn read(
         draft: &MaintenanceParser<'_>,
         body: &Map<String, Value>,

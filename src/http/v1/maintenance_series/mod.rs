@@ -1,8 +1,8 @@
 //! `/v1/maintenance-series`: list, read, change and end series of recurring maintenances. A series is created with its
 //! first maintenance, by `POST /v1/maintenances`.
 //!
-//! A change applies to the maintenances that have not started, unless users changed or skipped them. Reading bodies is
-//! in `draft`, the view in `view`.
+//! A change applies to the maintenances that have not started, except those that users have changed or skipped. Bodies are
+//! read in `draft`; `view` is the JSON.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -55,7 +55,7 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
         return Err(StateConflict::SeriesCancelled.into());
     }
     let now = state.now();
-    // The series may have been changed meanwhile.
+    // If the series was changed meanwhile, the new recurrence is derived again.
     let is_same = stored.recurrence == found.recurrence;
     let moved = if is_same { moved } else { recurrence::revise(&body, &stored.recurrence, now) };
     let known = MaintenanceLinks::read(&*write, &caller, &body).await?;
@@ -82,7 +82,7 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
     Ok(reply)
 }
 
-/// Deletes the series with its scheduled maintenances; started and cancelled ones are kept on their own.
+/// Deletes the series with its scheduled maintenances. Started and cancelled maintenances are kept without a series.
 pub(super) async fn delete_maintenance_series(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let id = resource_lookup::find_or_404(&call, series::find).await?.id;
     let ApiCall { state, caller, effect, .. } = call;
@@ -93,7 +93,7 @@ pub(super) async fn delete_maintenance_series(call: ApiCall<AppState>) -> Result
     write.commit(ApiReply::deleted(id)).await
 }
 
-/// 200 with the series.
+/// Responds with 200 and the series.
 async fn shown(
     connection: &dyn StoreConnection,
     series: &MaintenanceSeries,

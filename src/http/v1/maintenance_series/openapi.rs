@@ -1,4 +1,4 @@
-//! Description of `/v1/maintenance-series`.
+//! Describes `/v1/maintenance-series`.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// The series of the example as in lists.
+/// Returns the example as a series in a list.
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {

@@ -1,5 +1,5 @@
-//! Series as clients see them. Lists leave out pages, the next occurrences and the skipped ones, which require the
-//! calendar of each series.
+//! Series as clients see them. Lists leave out pages, next occurrences and skipped occurrences, which require the calendar
+//! of each series.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ use crate::store::StoreConnection;
 use crate::store::maintenances::links::NamedPage;
 use crate::store::maintenances::series::{links, occurrences};
 
-/// Occurrences shown per series.
+/// Number of occurrences shown of each series.
 const SHOWN: usize = 10;
 
 /// A single series.
@@ -36,11 +36,11 @@ pub(super) struct SeriesView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     row: SeriesRowView<'a>,
-    /// The explicitly chosen status pages.
+    /// The status pages that were chosen for the series.
     statuspages: Vec<NamedView<'a>>,
-    /// The next ten that were not skipped; those of the next 30 days, and the next one, have a maintenance.
+    /// The next ten occurrences that are not skipped. The very next one, and those of the next 30 days, have a maintenance.
     next_occurrences: Vec<OccurrenceView>,
-    /// The starts, by the rule, of future occurrences that were cancelled or deleted.
+    /// The starts of future occurrences that were cancelled or deleted, as given by the rule.
     #[schema(schema_with = timestamps)]
     skipped: Vec<Timestamp>,
 }
@@ -82,13 +82,13 @@ pub(super) struct SeriesRowView<'a> {
     services: Vec<NamedView<'a>>,
 }
 
-/// A rule and its time zone.
+/// A recurrence rule and its time zone.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RecurrenceRule)]
 pub(super) struct RecurrenceRuleView<'a> {
-    /// The rule of RFC 5545, as it was sent.
+    /// The rule in the form of RFC 5545, as it was sent.
     rrule: &'a str,
-    /// A name of the IANA database.
+    /// A name of the IANA time zone database.
     time_zone: &'static str,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct RecurrenceRuleView<'a> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = MaintenanceOccurrence)]
 pub(super) struct OccurrenceView {
-    /// The start that the rule gives it.
+    /// The start of the occurrence as given by the rule.
     #[schema(schema_with = timestamp)]
     occurrence: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -156,7 +156,7 @@ impl<'a> SeriesRowView<'a> {
 }
 
 impl OccurrenceView {
-    /// The window from the rule, or as changed by users.
+    /// Creates the view of an occurrence, whose window users may have changed in its maintenance.
     fn of(window: Occurrence, standing: Option<&Maintenance>) -> Self {
         Self {
             occurrence: window.start,
@@ -168,7 +168,7 @@ impl OccurrenceView {
     }
 }
 
-/// Calendar of a series from now on.
+/// The calendar of a series from now on.
 #[derive(Default)]
 struct UpcomingOccurrences {
     next: Vec<OccurrenceView>,
@@ -201,7 +201,7 @@ impl UpcomingOccurrences {
     }
 }
 
-/// The rows of a list.
+/// Renders the series of a list.
 pub(super) async fn rows(
     connection: &dyn StoreConnection,
     series: &[MaintenanceSeries],
@@ -216,7 +216,7 @@ pub(super) async fn rows(
     Ok(series.iter().map(row).collect())
 }
 
-/// One series with its pages and its calendar.
+/// Renders one series with its pages and its calendar.
 pub(super) async fn one(
     connection: &dyn StoreConnection,
     series: &MaintenanceSeries,

@@ -1,8 +1,8 @@
-//! Reads a maintenance from a request body (contract 4.11.2): every field is read, every error is collected, nothing is
+//! Reads a maintenance from a request body (contract 4.11.2). Every field is read and every error collected; nothing is
 //! stored.
 //!
-//! A window equal to the stored one is no change and never refused, however old it is: declarative clients send it
-//! repeatedly.
+//! A window that is equal to the stored one is no change. It is never refused, however old it is, because declarative
+//! clients send it repeatedly.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ use crate::model::translated_text::TranslatedText;
 use crate::store::maintenances::effect as effects;
 use crate::store::{StoreConnection, id_lookup};
 
-/// Ids of a body that exist in the organisation.
+/// The ids in a body that exist in the organisation, with their database keys.
 #[derive(Debug, Default)]
 pub(in crate::http::v1) struct MaintenanceLinks {
     services: HashMap<Id, ServiceKey>,
@@ -37,7 +37,7 @@ pub(in crate::http::v1) struct MaintenanceLinks {
 }
 
 impl MaintenanceLinks {
-    /// Looks up every well-formed id of the body.
+    /// Looks up every well-formed id in the body.
     pub(in crate::http::v1) async fn read(
         connection: &dyn StoreConnection,
         caller: &Caller,
@@ -47,7 +47,7 @@ impl MaintenanceLinks {
         let services = named(body, "service_ids", SERVICES_MAX);
         let mut services = id_lookup::services_by_id(connection, visibility, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
-        // A service deleted in between counts as missing.
+        // A service that was deleted after the lookup counts as missing.
         let held = effects::lock_services(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
@@ -62,7 +62,7 @@ fn named(body: &Map<String, Value>, list: &str, most: usize) -> Vec<Id> {
     entries.filter_map(|entry| entry.as_str()?.trim().parse().ok()).collect()
 }
 
-/// The window requested by an update, as far as it is valid; invalid parts are refused as fields later.
+/// Returns the window that an update requests, as far as it is valid; invalid parts are refused as fields later.
 pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: MaintenanceWindow) -> MaintenanceWindow {
     let moment = |value: &Value| value.as_str().and_then(timestamp::parse);
     let start = body.get("scheduled_start").and_then(moment).unwrap_or(stored.start);
@@ -74,7 +74,7 @@ pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: MaintenanceWind
     MaintenanceWindow { start, end }
 }
 
-/// The context in which a maintenance is written.
+/// Reads maintenances of the caller's organisation.
 pub(in crate::http::v1) struct MaintenanceParser<'a> {
     pub(in crate::http::v1) caller: &'a Caller,
     pub(in crate::http::v1) known: &'a MaintenanceLinks,
@@ -89,7 +89,7 @@ pub(super) struct NewMaintenance {
     pub(super) statuspages: Vec<i64>,
 }
 
-/// The contents of an update request; missing lists are kept.
+/// The contents of an update request; `None` for a missing list, which is kept.
 pub(super) struct MaintenanceRevision {
     pub(super) maintenance: Maintenance,
     pub(super) services: Option<Vec<ServiceKey>>,
@@ -98,7 +98,7 @@ pub(super) struct MaintenanceRevision {
 }
 
 impl MaintenanceParser<'_> {
-    /// The new maintenance of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<NewMaintenance, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -143,7 +143,7 @@ impl MaintenanceParser<'_> {
         })
     }
 
-    /// The stored maintenance with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored maintenance with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -187,8 +187,8 @@ impl MaintenanceParser<'_> {
         })
     }
 
-    /// Reads the planned end over the stored window. If `start` is invalid (`None`), the end is only checked against
-    /// the present.
+    /// Reads the planned end, with the stored window as the default. If `start` is invalid (`None`), the end is only checked
+    /// against the present.
     fn read_end(
         &self,
         fields: &BodyFields<'_>,
@@ -240,7 +240,7 @@ impl MaintenanceParser<'_> {
     }
 }
 
-/// Notices of a maintenance that does not specify them.
+/// Notices of a maintenance whose create request does not specify any.
 const ALL_NOTICES: MaintenanceNotices = MaintenanceNotices {
     announcement: true,
     day_before: true,
@@ -253,12 +253,12 @@ pub(in crate::http::v1) fn read_kind(fields: &BodyFields<'_>) -> Option<Maintena
     fields.optional("type")?.word(MaintenanceKind::WORDS)?.parse().ok()
 }
 
-/// An optional boolean that must not be null.
+/// Reads an optional boolean that must not be null.
 pub(in crate::http::v1) fn flag(fields: &BodyFields<'_>, name: &str, unless_sent: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(unless_sent)
 }
 
-/// Reads the notices from 24 hours before the start on; the announcement has been sent, or is read by the caller.
+/// Reads the notices except the announcement, which has been sent already, or is read by the caller of this function.
 pub(in crate::http::v1) fn read_notices(
     fields: &BodyFields<'_>,
     stored: &MaintenanceNotices,
@@ -272,7 +272,7 @@ pub(in crate::http::v1) fn read_notices(
     }
 }
 
-/// Automatic completion requires an end; clearing the end disables it unless the same request enables it.
+/// Reads `auto_complete`, which requires an end. Clearing the end disables it, unless the same request enables it.
 fn read_auto_complete(fields: &BodyFields<'_>, stored: Option<&Maintenance>) -> bool {
     let has_end = match fields.nullable("scheduled_end") {
         FieldPatch::Absent => stored.is_some_and(|stored| stored.schedule.end.is_some()),

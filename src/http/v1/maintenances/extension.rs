@@ -1,4 +1,4 @@
-//! The body of `extend` (contract 4.11.3).
+//! Reads the body of the operation `extend` (contract 4.11.3).
 
 use serde_json::{Map, Value};
 
@@ -11,14 +11,14 @@ use crate::model::access::Organisation;
 use crate::model::maintenance::transition::MaintenanceExtension;
 use crate::model::maintenance::{MESSAGE_LENGTH, MaintenanceWindow};
 
-/// Reads the new window over the present one.
+/// Reads the new window, with the present one as the default.
 pub(super) fn read(
     body: &Map<String, Value>,
     stored: MaintenanceWindow,
     organisation: &Organisation,
     now: Timestamp,
 ) -> Result<MaintenanceExtension, FieldErrors> {
-    // The end is checked against the start, but its error is listed before it.
+    // The start is read first, because the end is checked against it; but errors of the end are listed first.
     let later = ErrorCollector::default();
     let rest = BodyFields::new(body, "", &later);
     let start = rest.nullable("scheduled_start").read(|field| field.timestamp());
@@ -81,7 +81,7 @@ mod tests {
         read.map_err(|errors| errors.iter().map(|(path, rule)| (path.to_owned(), rule.clone())).collect())
     }
 
-    /// Contract 4.11.3: an end that is later than start and now, or none.
+    /// Contract 4.11.3: an end that is later than both start and now, or no end.
     #[rstest]
     #[case(json!({"scheduled_end": null}), 10_000, None)]
     #[case(json!({"scheduled_end": null, "scheduled_start": null}), 10_000, None)]

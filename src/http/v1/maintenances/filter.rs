@@ -1,4 +1,4 @@
-//! Filters of a list of maintenances (contract 4.11.4): forms are checked first, then the existence of ids.
+//! Filters of a list of maintenances (contract 4.11.4). The form of ids is checked first, then the ids are looked up.
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
@@ -11,7 +11,7 @@ use crate::model::visibility::Visibility;
 use crate::store::maintenances::filter::MaintenanceFilter;
 use crate::store::{StoreConnection, id_lookup};
 
-/// A filter whose ids have not been looked up yet.
+/// A filter whose ids are not looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MaintenanceQuery {
     filter: MaintenanceFilter,
@@ -33,7 +33,7 @@ pub(super) fn read(query: &QueryString, covering: Option<ServiceKey>) -> Result<
 }
 
 impl MaintenanceQuery {
-    /// Looks up the ids; invisible ones are ignored.
+    /// Looks up the ids, and ignores those of invisible services.
     pub(super) async fn resolve(
         self,
         connection: &dyn StoreConnection,
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 4.11.4, 1.7: refused queries, and the refused parameter.
+    /// Contract 4.11.4, 1.7: queries, and the parameter that is refused.
     #[rstest]
     #[case("", None)]
     #[case("status=&from=&to=&service_ids=", None)]

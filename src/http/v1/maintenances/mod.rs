@@ -1,8 +1,8 @@
-//! `/v1/maintenances` and the maintenances of a service (contract 4.11, 4.9): list, read, create, change, delete.
+//! `/v1/maintenances` and the maintenances of a service (contract 4.11, 4.9): list, read, create, change and delete.
 //!
-//! The steps of a write are: body, begin, store, render, commit, engine. Operations (start, complete, cancel, extend)
-//! are in `operations`; reading bodies in `draft`, `recurrence` and `extension`, filters in `filter`, the view in
-//! `view`. `recurring` creates recurring maintenances.
+//! The steps of a write are: read the body, begin, store, render, commit, notify the engine. Operations (start, complete,
+//! cancel, extend) are in `operations`. Bodies are read in `draft`, `recurrence` and `extension`; `filter` has the filters
+//! of lists, `view` is the JSON, and `recurring` creates recurring maintenances.
 
 pub(super) mod draft;
 mod extension;
@@ -78,7 +78,8 @@ pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<Commit
         return Err(ApiError::Confined);
     }
     let recurrence = recurrence::read(&body, state.now());
-    // A maintenance that starts at once changes services that other requests may be linking.
+    // The organisation is locked, because a maintenance that starts at once changes services that other requests may be
+    // linking.
     let write = effect.begin_locked(&state.databases.main).await?;
     let known = MaintenanceLinks::read(&*write, &caller, &body).await?;
     let now = state.now();
@@ -101,7 +102,7 @@ pub(super) async fn create_maintenance(call: ApiCall<AppState>) -> Result<Commit
     Ok(reply)
 }
 
-/// Stores a single maintenance. Returns it as stored, and the services of which the engine must be notified.
+/// Stores a single maintenance. Returns the stored maintenance, and the services whose engine state depends on it.
 async fn store(
     transaction: &Transaction,
     new: NewMaintenance,
@@ -174,7 +175,7 @@ pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<Commit
     Ok(reply)
 }
 
-/// A maintenance as visible, and its visible services; `None` if none with this id is visible.
+/// Reads a maintenance as it is visible, with its visible services; `None` if it is not visible.
 pub(super) async fn read_one(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -187,7 +188,7 @@ pub(super) async fn read_one(
     Ok(Some((view::one(connection, visibility, &maintenance, languages).await?, services)))
 }
 
-/// 200 with the maintenance.
+/// Responds with 200 and the maintenance.
 async fn shown(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -202,7 +203,7 @@ pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -
     OperationContext { at, locale: &caller.organisation.default_locale }
 }
 
-/// Notifies the engine that the time of these services counts differently from now on.
+/// Notifies the engine that these services have a changed window, by which their time counts differently from now on.
 pub(in crate::http::v1) async fn notify_engine_of_window(
     state: &AppState,
     caller: &Caller,

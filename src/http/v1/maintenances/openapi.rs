@@ -1,4 +1,4 @@
-//! Description of `/v1/maintenances` and the maintenances of a service (contract 4.9, 4.11).
+//! Describes `/v1/maintenances` and the maintenances of a service (contract 4.9, 4.11).
 
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn acts() -> Vec<ApiOperation> {
     ]
 }
 
-/// The maintenance of the example as in lists.
+/// Returns the example as a maintenance in a list.
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {
@@ -103,7 +103,7 @@ fn row_example() -> Value {
     row
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 pub(in crate::http::v1) fn write() -> ApiSchema {
     object()
         .may_have("title", translatable(&TITLE_LENGTH))
@@ -129,7 +129,7 @@ fn create() -> ApiSchema {
         .needs(&["title", "scheduled_start"])
 }
 
-/// A rule and a time zone in a body.
+/// The recurrence rule and time zone in a body.
 pub(in crate::http::v1) fn recurrence() -> ApiSchema {
     let rule = "A recurrence rule of RFC 5545 without DTSTART; at most daily.";
     object()
@@ -153,7 +153,7 @@ fn extend() -> ApiSchema {
 }
 
 impl ApiOperation {
-    /// Adds the filters of maintenances (contract 4.11.4).
+    /// Adds the filters of lists of maintenances (contract 4.11.4).
     fn maintenance_filters(self) -> Self {
         let statuses = list_of(status());
         let (from, to) =

@@ -1,6 +1,6 @@
 //! Operations on a maintenance (contract 4.11.3): start, complete, cancel, extend.
 //!
-//! A wrong state is a conflict before the body is checked; the bodies of all but `extend` are not read.
+//! A wrong state is reported as a conflict before the body is checked. Only `extend` reads its body.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::ApiCall;
@@ -85,7 +85,7 @@ async fn finish(
     let after = Maintenance { updated_at: now, ..step.after };
     let step = MaintenanceTransition { after, entries: step.entries };
     if step.after.status == MaintenanceStatus::Cancelled {
-        // An occurrence of a series is not created again.
+        // The series must not create a cancelled occurrence again.
         occurrences::skip(&*write, &step.after).await?;
     }
     let touched = carry_out(&write, &step, now).await?;

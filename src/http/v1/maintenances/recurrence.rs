@@ -1,6 +1,7 @@
-//! Reads `recurrence` in a body: a rule of RFC 5545 and a time zone, with the window beside it.
+//! Reads `recurrence` in a body, a rule of RFC 5545 and a time zone, together with the first window.
 //!
-//! Evaluating a rule may take some milliseconds, so this is done before the transaction begins; nothing is looked up.
+//! Evaluating a rule may take some milliseconds, so it is evaluated before the transaction begins. Nothing is looked up
+//! here.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::model::recurrence::{Occurrence, Recurrence, RecurrenceProblem};
 
 const MEMBERS: [&str; 2] = ["rrule", "time_zone"];
 
-/// The recurrence of a create request; `None` if there is none. The window itself is checked as for any maintenance.
+/// Reads the recurrence of a create request; `None` if there is none. The window itself is checked as for any maintenance.
 pub(super) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Option<Recurrence>, FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);
@@ -43,9 +44,9 @@ pub(super) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Option<R
     }
 }
 
-/// The stored recurrence with the changes of an update. Without a new start, a new rule starts with its first time from
-/// the stored start on, and a new zone keeps the local time; without a new end, windows keep their length. An unchanged
-/// start may be in the past.
+/// Returns the stored recurrence with the changes of an update. Without a new start, a new rule starts with its first time
+/// at or after the stored start, and a new zone keeps the local time. Without a new end, windows keep their length. An
+/// unchanged start may be in the past.
 pub(in crate::http::v1) fn revise(
     body: &Map<String, Value>,
     stored: &Recurrence,
@@ -94,7 +95,7 @@ fn move_to(
     }
 }
 
-/// Rule and zone of an update; missing ones are kept.
+/// Reads rule and zone of an update; if one is missing, the stored one is kept.
 fn read_changes(fields: &BodyFields<'_>, stored: &Recurrence) -> (RecurrenceRule, IanaZone) {
     let field = fields.optional("recurrence");
     let members = field.as_ref().and_then(BodyField::object);
@@ -121,7 +122,7 @@ fn refuse<T>(field: &BodyField<'_>, problem: &dyn ToString) -> Option<T> {
     field.refuse(FieldRule::Recurrence(problem.to_string()))
 }
 
-/// The window of a create request, unless it is invalid.
+/// Returns the window of a create request; `None` if it is invalid.
 fn sound_window(body: &Map<String, Value>, now: Timestamp) -> Option<Occurrence> {
     let ignored = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &ignored);
@@ -140,7 +141,7 @@ fn with(mut errors: FieldErrors, misfit: &RecurrenceProblem) -> FieldErrors {
     errors
 }
 
-/// Both results, or the errors of both.
+/// Returns both values, or the errors of both.
 pub(in crate::http::v1) fn combine_results<A, B>(
     one: Result<A, FieldErrors>,
     other: Result<B, FieldErrors>,

@@ -17,15 +17,15 @@ use crate::store::Transaction;
 use crate::store::maintenances::series::links::SeriesLinks;
 use crate::store::maintenances::series::{self, links};
 
-/// A series that is not stored yet.
+/// A series that is not stored yet, with its links.
 pub(super) struct SeriesDraft {
     series: MaintenanceSeries,
     links: SeriesLinks,
 }
 
 impl SeriesDraft {
-    /// The series whose first maintenance is in the body. Unlike a single window, a recurring one completes
-    /// automatically by default: otherwise every occurrence would have to be completed by hand.
+    /// Creates a series from the body of its first maintenance. By default a recurring maintenance completes automatically,
+    /// unlike a single one: otherwise every occurrence would have to be completed by hand.
     pub(super) fn of(new: NewMaintenance, recurrence: Recurrence, body: &Map<String, Value>) -> Self {
         let NewMaintenance { maintenance, message, services, statuspages } = new;
         let series = MaintenanceSeries {
@@ -48,7 +48,7 @@ impl SeriesDraft {
         Self { series, links: SeriesLinks { services, statuspages } }
     }
 
-    /// Stores the series with its first maintenances. Returns the first of them, and the services of which the engine
+    /// Stores the series with its first maintenances. Returns the first maintenance, and the services of which the engine
     /// must be notified.
     pub(super) async fn store(
         self,
@@ -59,7 +59,7 @@ impl SeriesDraft {
         links::cover(transaction, stored.key, &self.links.services).await?;
         links::show_on(transaction, stored.key, &self.links.statuspages).await?;
         let planned = maintenance_series::extend_series(transaction, stored, stamp).await?;
-        // The last window may have ended since it was checked.
+        // The last window may have ended since the body was checked.
         let over = || {
             FieldErrors::of("recurrence.rrule", FieldRule::Recurrence(RecurrenceProblem::Over.to_string()))
         };

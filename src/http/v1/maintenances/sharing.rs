@@ -1,7 +1,7 @@
-//! Maintenances that concern more than a confined caller sees.
+//! Maintenances that concern more services than a confined caller sees.
 //!
-//! Such a caller may read them, and set which of its own services they cover. Changes that would concern others are
-//! refused, and invisible links are kept.
+//! Such a caller may read these maintenances, and set which of the visible services they cover. Changes that would concern
+//! other services are refused, and invisible links are kept.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -10,7 +10,7 @@ use crate::model::service::ServiceKey;
 use crate::store::StoreConnection;
 use crate::store::maintenances::links;
 
-/// The part of a maintenance that its caller does not see; empty for an unscoped caller.
+/// The part of a maintenance that the caller does not see; empty for an unscoped caller.
 #[derive(Debug, Default)]
 pub(super) struct HiddenMaintenancePart {
     pub(super) services: Vec<ServiceKey>,
@@ -41,11 +41,11 @@ impl HiddenMaintenancePart {
         Ok(Self { services, statuspages, seen_pages })
     }
 
-    /// Checks that the maintenance concerns no invisible services.
+    /// Checks that the maintenance does not concern invisible services.
     ///
     /// # Errors
     ///
-    /// 403 otherwise.
+    /// 403 if it does.
     pub(super) fn refuse_shared(&self) -> Result<(), ApiError> {
         if self.services.is_empty() { Ok(()) } else { Err(ApiError::Shared("maintenance")) }
     }

@@ -1,6 +1,6 @@
 //! Maintenances as clients see them (contract 4.11.1), in the order of the contract's table.
 //!
-//! Lists leave out pages and timeline, and make one query for the services of all rows.
+//! Lists leave out pages and timeline. The services of all rows are read with one query.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -30,13 +30,13 @@ use crate::store::maintenances::links::{self, NamedPage};
 use crate::store::maintenances::series::{self, SeriesName};
 use crate::store::maintenances::timeline;
 
-/// A maintenance by itself.
+/// A single maintenance.
 #[derive(Serialize, ToSchema)]
 pub(super) struct MaintenanceView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     body: BodyView<'a>,
-    /// The pages that were chosen explicitly.
+    /// The status pages that were chosen for the maintenance.
     statuspages: Vec<NamedView<'a>>,
     #[schema(schema_with = updates)]
     updates: Vec<EntryView<'a>>,
@@ -54,22 +54,22 @@ pub(super) struct MaintenanceRowView<'a> {
     recurrence: Option<RecurrenceView<'a>>,
 }
 
-/// The place of a maintenance in a series.
+/// The series of a maintenance, and the position of the maintenance in it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = MaintenanceRecurrence)]
 pub(super) struct RecurrenceView<'a> {
     #[schema(schema_with = id)]
     series_id: Id,
-    /// The rule of RFC 5545.
+    /// The rule in the form of RFC 5545.
     rrule: &'a str,
-    /// The time zone of its clocks.
+    /// The time zone in which the rule is evaluated.
     time_zone: &'a str,
-    /// The start that the rule gave it; stays when it is moved.
+    /// The start of the maintenance as given by the rule; it stays the same when the maintenance is moved.
     #[schema(schema_with = timestamp)]
     occurrence: Timestamp,
 }
 
-/// What lists show of a maintenance, too.
+/// The members of a maintenance that lists show as well.
 #[derive(Serialize, ToSchema)]
 struct BodyView<'a> {
     #[schema(schema_with = id)]
@@ -104,7 +104,7 @@ struct BodyView<'a> {
 }
 
 impl<'a> MaintenanceRowView<'a> {
-    /// The view of a maintenance in a list.
+    /// Creates the view of a maintenance in a list.
     fn of(maintenance: &'a Maintenance, beside: &'a MaintenanceDetails, languages: &AnswerLanguage) -> Self {
         let services = beside.services.get(&maintenance.key).map(Vec::as_slice).unwrap_or_default();
         Self {
@@ -113,7 +113,7 @@ impl<'a> MaintenanceRowView<'a> {
         }
     }
 
-    /// The view of a single maintenance, with its pages and its timeline.
+    /// Creates the view of a single maintenance, with its pages and its timeline.
     fn with(
         self,
         pages: &'a [NamedPage],
@@ -142,7 +142,7 @@ impl<'a> RecurrenceView<'a> {
     }
 }
 
-/// Data of maintenances beside their rows.
+/// Data of maintenances in addition to their rows.
 struct MaintenanceDetails {
     services: HashMap<MaintenanceKey, Vec<NamedService>>,
     series: HashMap<SeriesKey, SeriesName>,
@@ -166,7 +166,7 @@ impl MaintenanceDetails {
 }
 
 impl<'a> BodyView<'a> {
-    /// The view of a maintenance that covers these services.
+    /// Creates the view of a maintenance that covers these services.
     fn of(maintenance: &'a Maintenance, services: &'a [NamedService], languages: &AnswerLanguage) -> Self {
         let Maintenance { schedule, notices, .. } = maintenance;
         let creator = maintenance.created_by.as_ref();
@@ -194,7 +194,7 @@ impl<'a> BodyView<'a> {
     }
 }
 
-/// The rows of a list.
+/// Renders the maintenances of a list.
 pub(super) async fn rows(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -206,7 +206,7 @@ pub(super) async fn rows(
     Ok(maintenances.iter().map(row).collect())
 }
 
-/// One maintenance with pages and timeline.
+/// Renders one maintenance with pages and timeline.
 pub(super) async fn one(
     connection: &dyn StoreConnection,
     visibility: Visibility,

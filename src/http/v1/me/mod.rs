@@ -1,4 +1,4 @@
-//! `GET /v1/me`: the calling token and its permissions (contract 4.17). The bare object, on every plan.
+//! `GET /v1/me`: the calling token and its permissions (contract 4.17), without `data` around them. Available on every plan.
 
 pub(super) mod openapi;
 mod view;
@@ -15,7 +15,7 @@ pub(super) async fn show_me(call: ApiCall<AppState>) -> Result<ApiReply, ApiErro
     let ApiCall { state, caller, .. } = call;
     let main = state.databases.main.reader();
     let scope = access_scopes::find_confining(main, caller.visibility()).await?;
-    // Usage counts the whole organisation, so it is hidden from confined callers.
+    // Usage counts rows of the whole organisation, so it is hidden from confined callers.
     let usage = match caller.visibility().is_confined() {
         true => None,
         false => Some(usage::count(main, caller.organisation.key).await?),

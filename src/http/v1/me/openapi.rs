@@ -1,4 +1,4 @@
-//! `/v1/me` (contract 4.17).
+//! Describes `/v1/me` (contract 4.17).
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiOperation, example};

@@ -26,7 +26,7 @@ pub(super) struct MeView<'a> {
     rate_limit: RateLimitView,
     #[schema(inline)]
     token: TokenView<'a>,
-    /// By quota.
+    /// The limits of the plan, by quota.
     #[schema(inline)]
     limits: LimitsView,
     #[schema(schema_with = access_scope, required)]
@@ -94,25 +94,26 @@ struct LimitsView {
 
 #[derive(Serialize, ToSchema)]
 struct QuotaView {
-    /// Null: without limit.
+    /// The limit of the plan; null if there is none.
     #[schema(required, minimum = 0)]
     limit: Option<u32>,
-    /// Null: counted per status page, or hidden from a token that is confined to an access scope.
+    /// The number of existing rows; null if they are counted per status page, or if the token is confined to an access
+    /// scope.
     #[schema(required, minimum = 0)]
     usage: Option<u64>,
 }
 
-/// Data of a caller beside itself.
+/// Data of a caller in addition to the token and its organisation.
 #[derive(Clone, Copy)]
 pub(super) struct CallerDetails<'a> {
-    /// The access scope of its token.
+    /// The access scope to which the token is confined, if any.
     pub(super) scope: Option<&'a AccessScope>,
     /// The organisation's usage of its plan, if the caller may know it.
     pub(super) usage: Option<PlanUsage>,
 }
 
 impl<'a> MeView<'a> {
-    /// The view of a caller, with the rate limit of every token.
+    /// Creates the view of a caller; the rate limit is the same for every token.
     pub(super) fn of(caller: &'a Caller, requests_per_minute: u32, beside: CallerDetails<'a>) -> Self {
         let Caller { token, organisation, limits } = caller;
         let CallerDetails { scope, usage } = beside;

@@ -1,4 +1,4 @@
-//! `/v1/notices`.
+//! Describes `/v1/notices`.
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;

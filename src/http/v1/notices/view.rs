@@ -10,7 +10,7 @@ use crate::model::incident::Severity;
 use crate::model::notice::Notice;
 use crate::model::notification::NotificationEvent;
 
-/// An event that is no incident.
+/// An event that is not an incident.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Notice)]
 pub(super) struct NoticeView<'a> {
@@ -22,9 +22,9 @@ pub(super) struct NoticeView<'a> {
     about: &'a str,
     #[schema(schema_with = severity)]
     severity: &'static str,
-    /// One line.
+    /// Summary of the event in one line.
     title: &'a str,
-    /// One or two sentences.
+    /// Description of the event in one or two sentences.
     message: &'a str,
     #[schema(schema_with = timestamp)]
     began_at: Timestamp,
@@ -33,7 +33,7 @@ pub(super) struct NoticeView<'a> {
 }
 
 impl<'a> NoticeView<'a> {
-    /// The view of a notice.
+    /// Creates the view of a notice.
     pub(super) fn of(notice: &'a Notice) -> Self {
         let trouble = &notice.trouble;
         Self {

@@ -1,4 +1,4 @@
-//! Reads a channel from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads a channel from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -21,13 +21,13 @@ use crate::model::notification::{ChannelKind, NAME_LENGTH, NotificationChannel, 
 use crate::notify::kinds::{DigestPolicy, definition};
 use crate::notify::sealed::ChannelVault;
 
-/// The context in which a channel is written.
+/// Reads channels of one organisation.
 pub(super) struct ChannelParser<'a> {
-    /// Holds the key that secrets are sealed with.
+    /// State with the key that seals secrets.
     pub(super) state: &'a AppState,
     /// The caller, whose organisation owns the channel.
     pub(super) caller: &'a Caller,
-    /// Existing tags and services named in the body.
+    /// The tags and services that the body names, if they exist.
     pub(super) named: RoutingLinks,
     /// Errors of the templates in the body.
     pub(super) template_flaws: TemplateFlaws,
@@ -35,7 +35,7 @@ pub(super) struct ChannelParser<'a> {
 }
 
 impl ChannelParser<'_> {
-    /// The new channel of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<NotificationChannel, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -59,7 +59,7 @@ impl ChannelParser<'_> {
         errors.into_inner().into_result(channel)
     }
 
-    /// The stored channel with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored channel with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -79,7 +79,7 @@ impl ChannelParser<'_> {
         errors.into_inner().into_result(channel)
     }
 
-    /// Reads all fields but name and kind.
+    /// Reads all fields except name and kind.
     fn read(
         &self,
         fields: &BodyFields<'_>,
@@ -129,8 +129,8 @@ impl ChannelParser<'_> {
         }
     }
 
-    /// Reads the services of the channel: `applies_to` tells whether they are selected; without it, naming some selects
-    /// them.
+    /// Reads the services of the channel (`None` = all). `applies_to` decides whether services are selected; without it,
+    /// they are selected if the body names tags or services.
     fn read_selection(
         &self,
         fields: &BodyFields<'_>,

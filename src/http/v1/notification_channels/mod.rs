@@ -1,7 +1,6 @@
 //! `/v1/notification-channels`: destinations of notifications.
 //!
-//! Reading a body is in `draft`, its `settings` in `settings`, its templates in `template_flaws`, the view in `view`, a
-//! test message in `test`.
+//! Bodies are read in `draft`, with `settings` and `template_flaws`; `view` is the JSON, and `test` sends a test message.
 
 mod draft;
 pub(in crate::http) mod openapi;

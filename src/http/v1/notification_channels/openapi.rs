@@ -1,4 +1,4 @@
-//! `/v1/notification-channels`.
+//! Describes `/v1/notification-channels`.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     object()
         .may_have("name", name())

@@ -1,7 +1,7 @@
-//! Reads `settings` of a channel by the catalogue, and seals secrets.
+//! Reads the `settings` of a channel as its kind defines them, and seals secrets.
 //!
-//! Settings that are sent replace stored ones, key by key; null removes a setting; the placeholder keeps a stored
-//! secret. No error text repeats a secret.
+//! Sent settings replace stored ones, key by key. Null removes a setting, and the placeholder keeps a stored secret. No
+//! error text repeats a secret.
 
 use serde_json::{Map, Value};
 
@@ -13,8 +13,8 @@ use crate::notify::sealed::ChannelVault;
 
 const URL_LENGTH: std::ops::RangeInclusive<usize> = 1..=2_048;
 
-/// The stored settings with those sent by the client. `flaws` are those of its templates. `vault` seals secrets; its
-/// second part is the placeholder.
+/// Returns the stored settings with the sent ones applied. `flaws` are the errors of the sent templates, `vault` seals
+/// secrets, and `keep` is the placeholder.
 pub(super) fn read_settings(
     field: &BodyField<'_>,
     definition: &'static ChannelDefinition,
@@ -40,7 +40,7 @@ pub(super) fn read_settings(
             continue;
         }
         let Some(read) = read_setting(&value, about, flaws) else {
-            // The error has been added; the setting counts as given.
+            // An error has been added, so this value is not stored. It only prevents a second error for a missing setting.
             settings.insert(name.to_owned(), Value::Null);
             continue;
         };

@@ -1,4 +1,4 @@
-//! Channels as clients see them, with the placeholder for secrets.
+//! Channels as clients see them, with a placeholder in place of secrets.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::model::notification::routing::{ResourceReference, SERVICES_MAX, TAGS_
 use crate::model::notification::{ChannelKind, NAME_LENGTH, NotificationChannel, NotificationEvent};
 use crate::notify::kinds::definition;
 
-/// A notification channel: where messages are sent.
+/// A notification channel: a destination of messages.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NotificationChannelView<'a> {
     #[schema(schema_with = id)]
@@ -26,7 +26,7 @@ pub(super) struct NotificationChannelView<'a> {
     kind: &'static str,
     #[schema(schema_with = name)]
     name: &'a str,
-    /// False: nothing is sent; waiting messages are kept for a day.
+    /// True if messages are sent. If false, nothing is sent, and waiting messages are kept for a day.
     is_enabled: bool,
     #[schema(schema_with = settings)]
     settings: Map<String, Value>,
@@ -51,7 +51,7 @@ pub(super) struct NotificationChannelView<'a> {
 }
 
 impl<'a> NotificationChannelView<'a> {
-    /// The view of a channel, with `placeholder` for secrets.
+    /// Creates the view of a channel, with `placeholder` in place of secrets.
     pub(super) fn of(channel: &'a NotificationChannel, placeholder: &str) -> Self {
         let definition = definition(channel.kind);
         let is_secret = |name: &str| definition.field(name).is_none_or(|field| field.is_secret);

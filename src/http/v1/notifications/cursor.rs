@@ -1,4 +1,4 @@
-//! The cursor of the list of messages: the key of the last one shown, signed and bound to the organisation.
+//! The cursor of the list of messages: the key of the last shown message, signed and bound to the organisation.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -10,7 +10,7 @@ const PURPOSE: &str = "notification cursor";
 /// Longest cursor that is accepted, in characters.
 const MAX_LENGTH: usize = 64;
 
-/// The list that is paged by cursor.
+/// Creates and reads the cursors of the list of messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotificationCursorCodec<'a> {
     pub(super) sealer: &'a SecretSealer,
@@ -18,14 +18,14 @@ pub(super) struct NotificationCursorCodec<'a> {
 }
 
 impl NotificationCursorCodec<'_> {
-    /// The cursor that continues after this key.
+    /// Returns the cursor that continues after this key.
     pub(super) fn write(&self, key: i64) -> String {
         let bytes = key.to_be_bytes();
         let signature = self.sealer.sign(PURPOSE, &self.bound(&bytes));
         BASE64.encode([signature.as_slice(), &bytes].concat())
     }
 
-    /// The key in a cursor of this list; `None` for any other text.
+    /// Returns the key in a cursor of this list; `None` for any other text.
     pub(super) fn read(&self, text: &str) -> Option<i64> {
         if text.len() > MAX_LENGTH {
             return None;

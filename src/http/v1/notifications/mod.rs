@@ -1,4 +1,4 @@
-//! `/v1/notifications`: every message for a channel, with its attempts and their results.
+//! `/v1/notifications`: every message to a channel, with its attempts and their results.
 
 mod cursor;
 pub(in crate::http) mod openapi;
@@ -38,7 +38,7 @@ pub(super) async fn list_notifications(call: ApiCall<AppState>) -> Result<ApiRep
     let main = state.databases.main.reader();
     if let Some(id) = channel {
         let found = notification_channels::find(main, caller.visibility(), id).await?;
-        // An unknown channel has no messages.
+        // No channel has key 0, so an unknown channel selects no messages.
         wanted.channel = Some(found.map_or(0, |channel| channel.key));
     }
     let mut rows = list::page(main, caller.visibility(), &wanted, per_page + 1).await?;
@@ -104,7 +104,7 @@ pub(super) async fn redeliver_notifications(call: ApiCall<AppState>) -> Result<C
     write.commit(ApiReply::data(json!({"redelivered": redelivered}))).await
 }
 
-/// These messages with their attempts, channels and contacts.
+/// Returns the views of these messages, with their attempts, channels and contacts.
 async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<NotificationView>, ApiError> {
     let main = state.databases.main.reader();
     let mut keys: Vec<i64> = rows.iter().map(|row| row.channel).collect();

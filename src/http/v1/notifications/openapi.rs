@@ -1,4 +1,4 @@
-//! `/v1/notifications`.
+//! Describes `/v1/notifications`.
 
 use serde_json::json;
 

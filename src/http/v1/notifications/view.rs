@@ -1,4 +1,4 @@
-//! Messages for channels as clients see them.
+//! Messages to channels as clients see them.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,7 +20,7 @@ pub(super) struct NotificationPageView {
     pub(super) meta: NotificationMetaView,
 }
 
-/// URLs of other pages: only the next one is known.
+/// URLs of other pages; only the URL of the next page is ever set.
 #[derive(Serialize)]
 pub(super) struct NotificationLinksView {
     pub(super) first: Option<String>,
@@ -29,14 +29,14 @@ pub(super) struct NotificationLinksView {
     pub(super) next: Option<String>,
 }
 
-/// The size of the page, and the cursor of the next one.
+/// The size of the page, and the cursor of the next page.
 #[derive(Serialize)]
 pub(super) struct NotificationMetaView {
     pub(super) per_page: u64,
     pub(super) next_cursor: Option<String>,
 }
 
-/// A message for a channel.
+/// A message to a channel.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NotificationView {
     #[schema(schema_with = own_id)]
@@ -51,7 +51,7 @@ pub(super) struct NotificationView {
     contact: Option<RecipientView>,
     #[schema(schema_with = incident_id, required)]
     incident_id: Option<String>,
-    /// Summary in one line.
+    /// Summary of the message in one line.
     headline: String,
     tries: Vec<TryView>,
     #[schema(schema_with = timestamp)]
@@ -66,12 +66,13 @@ pub(super) struct NotificationView {
     ended_at: Option<Timestamp>,
 }
 
-/// A separate schema: generators would name an inline one `NotificationChannel`, which is the whole channel.
+/// The schema of a message's channel. It is a named schema, because code generators would name an inline one
+/// `NotificationChannel`, which is the name of the whole channel.
 fn channel() -> ApiSchema {
     named("NotificationChannelRef")
 }
 
-/// The channel of a message.
+/// The channel that a message is sent to.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ChannelView {
     #[schema(schema_with = id)]
@@ -81,7 +82,7 @@ pub(super) struct ChannelView {
     name: String,
 }
 
-/// The contact of a message.
+/// The contact that a message is sent to.
 #[derive(Serialize)]
 struct RecipientView {
     id: Id,
@@ -95,7 +96,7 @@ pub(super) struct NotificationTarget<'a> {
     pub(super) contact: Option<&'a NamedContact>,
 }
 
-/// A delivery attempt.
+/// An attempt to deliver a message.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NotificationTry)]
 pub(super) struct TryView {
@@ -114,7 +115,7 @@ pub(super) struct TryView {
 }
 
 impl NotificationView {
-    /// The view of a message.
+    /// Creates the view of a message.
     pub(super) fn of(
         delivery: &Delivery,
         NotificationTarget { channel, contact }: NotificationTarget<'_>,

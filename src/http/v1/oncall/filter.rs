@@ -1,4 +1,4 @@
-//! Filters of lists of overrides, absences and cover requests: forms are checked first, then the existence of ids.
+//! Filters of lists of overrides, absences and cover requests. The form of ids is checked first, then the ids are looked up.
 
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked_ids::read_id_filter;
@@ -9,7 +9,7 @@ use crate::http::v1::oncall::oncall_links::OncallLinks;
 use crate::id::Id;
 use crate::store::oncall::window::OncallFilter;
 
-/// A filter whose ids have not been looked up yet.
+/// A filter whose ids are not looked up yet.
 pub(super) struct OncallQuery {
     schedules: Option<Vec<Id>>,
     contacts: Option<Vec<Id>>,
@@ -24,7 +24,7 @@ pub(super) fn read(query: &QueryString, errors: &mut FieldErrors) -> OncallQuery
 }
 
 impl OncallQuery {
-    /// Looks up the ids; unknown ones are ignored.
+    /// Looks up the ids, and ignores unknown ones.
     pub(super) fn resolve(self, known: &OncallLinks) -> OncallFilter {
         let Self { schedules, contacts, filter } = self;
         OncallFilter {
@@ -35,12 +35,12 @@ impl OncallQuery {
     }
 }
 
-/// Adds the filters of a list of items of schedules.
+/// Adds the filters of lists whose rows belong to schedules and contacts.
 pub(super) fn by_schedule(operation: ApiOperation) -> ApiOperation {
     by_contact(operation.asks_list("schedule_ids", id(), "Only those of these schedules."))
 }
 
-/// Adds the filters of a list of items of contacts.
+/// Adds the filters of lists whose rows belong to contacts.
 pub(super) fn by_contact(operation: ApiOperation) -> ApiOperation {
     operation
         .asks_list("contact_ids", id(), "Only those of these contacts.")

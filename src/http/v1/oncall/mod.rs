@@ -4,7 +4,7 @@
 //! - `duty`: the resulting shifts and uncovered periods, also as a preview; the contacts on duty now
 //! - `overrides`, `absences`, `cover_requests`: entries that override the layers, written by the contacts themselves
 //!
-//! Every write locks the organisation first, so that named contacts and schedules are not deleted meanwhile.
+//! Every write locks the organisation first, so that contacts and schedules in the body are not deleted meanwhile.
 
 pub(in crate::http) mod absences;
 pub(in crate::http) mod cover_requests;
@@ -20,7 +20,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
 use crate::model::oncall::entry::ENTRIES_MAX;
 
-/// Refuses one more override, absence or cover request beyond the limit; `count` is how many there are.
+/// Refuses another override, absence or cover request if the limit is reached; `count` is the number of existing ones.
 fn check_entry_limit(count: u64) -> Result<(), ApiError> {
     if count < ENTRIES_MAX {
         return Ok(());

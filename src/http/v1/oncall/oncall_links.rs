@@ -1,4 +1,4 @@
-//! Contacts and schedules that a body may name.
+//! Contacts and schedules that a body may reference.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::model::oncall::entry::NamedSchedule;
 use crate::store::oncall::schedules;
 use crate::store::{StoreConnection, contacts};
 
-/// Contacts and schedules of the caller's organisation.
+/// The contacts and schedules of the caller's organisation, by id.
 pub(super) struct OncallLinks {
     contacts: HashMap<Id, NamedContact>,
     schedules: HashMap<Id, NamedSchedule>,
@@ -29,26 +29,26 @@ impl OncallLinks {
         })
     }
 
-    /// Reads the id of a contact.
+    /// Reads the id of a contact; an unknown id is an error.
     pub(super) fn read_contact(&self, field: &BodyField<'_>) -> Option<NamedContact> {
         let id = read_id(field)?;
         let unknown = || FieldRule::UnknownId { kind: "contact", id: id.to_string() };
         self.contacts.get(&id).cloned().or_else(|| field.refuse(unknown()))
     }
 
-    /// Reads the id of a schedule.
+    /// Reads the id of a schedule; an unknown id is an error.
     pub(super) fn read_schedule(&self, field: &BodyField<'_>) -> Option<NamedSchedule> {
         let id = read_id(field)?;
         let unknown = || FieldRule::UnknownId { kind: "on-call schedule", id: id.to_string() };
         self.schedules.get(&id).cloned().or_else(|| field.refuse(unknown()))
     }
 
-    /// The keys of the ids that are contacts.
+    /// Returns the database keys of those ids that belong to contacts.
     pub(super) fn contact_keys(&self, ids: &[Id]) -> Vec<i64> {
         ids.iter().filter_map(|id| self.contacts.get(id)).map(|contact| contact.key).collect()
     }
 
-    /// The keys of the ids that are schedules.
+    /// Returns the database keys of those ids that belong to schedules.
     pub(super) fn schedule_keys(&self, ids: &[Id]) -> Vec<i64> {
         ids.iter().filter_map(|id| self.schedules.get(id)).map(|schedule| schedule.key).collect()
     }

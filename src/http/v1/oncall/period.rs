@@ -11,10 +11,10 @@ use crate::model::oncall::entry::LENGTH_DAYS_MAX;
 use crate::model::oncall::schedule::DAYS_MAX;
 use crate::model::time_range::TimeRange;
 
-/// Days of the default period.
+/// Length of the default period, in days.
 const DAYS: i64 = 14;
 
-/// Reads the period of an override, an absence or a cover request; missing fields are kept.
+/// Reads the period of an override, an absence or a cover request. A field that is missing in an update keeps its value.
 pub(super) fn read_time(fields: &BodyFields<'_>, stored: Option<TimeRange>) -> Option<TimeRange> {
     let read = |name| match stored {
         None => fields.required(name),
@@ -35,7 +35,7 @@ pub(super) fn read_time(fields: &BodyFields<'_>, stored: Option<TimeRange>) -> O
     Some(TimeRange { from, to })
 }
 
-/// Reads the period of a query string; by default two weeks from now.
+/// Reads the period in a query string, with two weeks from now as the default.
 pub(super) fn read_asked(query: &QueryString, now: Timestamp) -> Result<TimeRange, FieldErrors> {
     let mut errors = FieldErrors::default();
     let (from, to) = query.period(&mut errors);
@@ -43,7 +43,7 @@ pub(super) fn read_asked(query: &QueryString, now: Timestamp) -> Result<TimeRang
     bounded(from, to, now)
 }
 
-/// Reads the period of a body; by default two weeks from now.
+/// Reads the period in a body, with two weeks from now as the default.
 pub(super) fn read_sent(body: &Map<String, Value>, now: Timestamp) -> Result<TimeRange, FieldErrors> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// A query on the 25th of November, and the period, or the refused field.
+    /// Columns: a query on 25 November, and its period or the refused field.
     #[rstest]
     #[case::two_weeks("", Ok("2026-11-25 2026-12-09"))]
     #[case::from("from=2026-12-01", Ok("2026-12-01 2026-12-15"))]

@@ -1,4 +1,4 @@
-//! `/v1/probes` (contract 4.1).
+//! Describes `/v1/probes` (contract 4.1).
 
 use crate::http::gate::route::HttpVerb;
 use crate::http::openapi::operation::{ApiOperation, example};

@@ -11,7 +11,7 @@ use crate::model::access::Permission;
 use crate::model::check::LocalFault;
 use crate::model::location::{LocationReport, LocationStatus};
 
-/// A location that checks.
+/// A location that checks services.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Probe)]
 pub(super) struct ProbeView<'a> {
@@ -19,7 +19,7 @@ pub(super) struct ProbeView<'a> {
     code: &'a str,
     #[schema(schema_with = name)]
     name: &'a str,
-    /// Country or region in words.
+    /// Name of the country or region.
     location: &'a str,
     #[schema(schema_with = country_code)]
     country_code: &'a str,
@@ -32,37 +32,37 @@ pub(super) struct ProbeView<'a> {
     impaired_by: Option<&'static str>,
     #[schema(schema_with = timestamp_or_null, required)]
     last_seen_at: Option<Timestamp>,
-    /// Only for a remote location that has reported.
+    /// The last report of a remote location; missing if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = agent)]
     agent: Option<AgentView>,
 }
 
-/// The last report of a remote location about itself (an addition to the contract). Its counts cover the services of
-/// all organisations, so only operators see them: callers with the permission `engine.view` and without an access
+/// The last report of a remote location about itself (an addition to the contract). Its counts cover the services of all
+/// organisations, so only operators see them: callers with the permission `engine.view` who are not confined to an access
 /// scope.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProbeAgent)]
 pub(super) struct AgentView {
-    /// Version of its program.
+    /// Version of the location's program.
     version: String,
-    /// Milliseconds by which its clock is ahead; negative when it is behind. Above 2,000 its times are corrected.
+    /// Milliseconds by which the location's clock is ahead; negative when it is behind. Above 2,000 its times are corrected.
     clock_ahead_ms: i64,
-    /// Services that it checks. Operators only, like the other counts.
+    /// Number of services that the location checks. Only for operators, like the other counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     services: Option<u64>,
-    /// Lateness that 99 of 100 starts did not exceed, in milliseconds.
+    /// 99 of 100 checks of the location started late by at most this many milliseconds.
     lateness_p99_ms: f64,
-    /// Runs that were due and did not start, since its process started.
+    /// Number of checks that were due but not started, since the location's process started.
     #[serde(skip_serializing_if = "Option::is_none")]
     missed_runs: Option<u64>,
-    /// Results in its memory that have not arrived yet.
+    /// Number of results in the location's memory that have not arrived yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting_results: Option<u64>,
-    /// Bytes of results on its disk that have not arrived yet.
+    /// Bytes of results on the location's disk that have not arrived yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     spool_bytes: Option<u64>,
-    /// Results that it has dropped, since its process started.
+    /// Number of results that the location has dropped since its process started.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_results: Option<u64>,
 }
@@ -84,8 +84,8 @@ impl AgentView {
 }
 
 impl<'a> ProbeView<'a> {
-    /// The view of a location for this caller: a local one is alive at `now`, a remote one has the state of its last
-    /// report.
+    /// Creates the view of a location for this caller. A local location is alive at `now`; a remote one has the state of its
+    /// last report.
     pub(super) fn of(known: &'a RegisteredLocation, caller: &Caller, now: Timestamp) -> Self {
         let has_right = caller.token.permissions.contains(Permission::EngineView);
         let is_operator = has_right && !caller.visibility().is_confined();
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts of a location cover the services of all organisations.
+    /// Counts of a location cover the services of all organisations, so only operators see them.
     #[rstest]
     #[case(false, &["version", "clock_ahead_ms", "lateness_p99_ms"])]
     #[case(true, &[

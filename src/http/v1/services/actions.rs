@@ -1,6 +1,7 @@
 //! Actions on a service: pause, resume, override its status, replace its ping URL (contract 4.3.8, 4.3.10, 4.3.11).
 //!
-//! Each action writes the window of its effect in the same transaction, so that uptime never depends on a message.
+//! Each action also writes the time window of its effect, in the same transaction, so that uptime does not depend on
+//! messages to the engine.
 
 use crate::http::gate::call::ApiCall;
 use crate::http::gate::write::{CommittedReply, WriteTransaction};
@@ -84,7 +85,7 @@ pub(in crate::http) async fn remove_status_override(
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
     let now = state.now();
     windows::close_override(&*write, stored.key, now).await?;
-    // Decisions held back by the override are due now.
+    // Decisions that the override held back are due now.
     outages::evaluate_now(&*write, &[stored.key], now).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(ServiceViewer { state: &state, caller: &caller }, write, &stored, changed).await
@@ -112,7 +113,7 @@ pub(in crate::http) async fn rotate_heartbeat(call: ApiCall<AppState>) -> Result
     Ok(reply)
 }
 
-/// Stores the change, notifies the engine, responds with the service. Without a change nothing is stored.
+/// Stores the change, notifies the engine, and responds with the service. Without a change, nothing is stored.
 async fn finish(
     viewer: ServiceViewer<'_>,
     write: WriteTransaction,

@@ -1,4 +1,4 @@
-//! Effects of the deletion of a service on incidents (contract 4.3.9), in the same transaction.
+//! Effects of the deletion of a service on its incidents (contract 4.3.9), in the same transaction.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::write::WriteTransaction;
@@ -10,10 +10,10 @@ use crate::lifecycle::service_deletion::{IncidentCleanup, ServiceDeletion, settl
 use crate::model::service::ServiceKey;
 use crate::model::translated_text::TranslatedText;
 
-/// Last entry of an incident that ends with its service; server texts are English.
+/// Last timeline entry of an incident that ends with its service. The text is always English.
 const INCIDENT_ENDS: &str = "The affected service was removed from monitoring.";
 
-/// Settles the incidents of a service that is about to be deleted.
+/// Ends, changes or deletes the incidents of a service that is about to be deleted.
 pub(super) async fn settle_service_incidents(
     state: &AppState,
     write: &WriteTransaction,

@@ -1,8 +1,8 @@
-//! Reads `depends_on` of a service: services and tags that it depends on, looked up in the organisation.
+//! Reads `depends_on` of a service: the services and tags that it depends on, which are looked up in the organisation.
 //!
-//! An entry is the id of a service, or a tag by its id or name. All entries are resolved before anything is stored; a
-//! cycle is detected when everything is stored in the transaction, with the current tags, and the error names its
-//! services.
+//! An entry is the id of a service, or a tag by its id or name. All entries are resolved before anything is stored. Cycles
+//! are detected when everything is stored in the transaction, with the current tags; the error names the services of the
+//! cycle.
 
 use serde_json::{Map, Value};
 
@@ -19,15 +19,15 @@ use crate::model::tag::Tag;
 use crate::model::tag::TagName;
 use crate::store::{Transaction, dependencies, id_lookup, named_services, outages, tags};
 
-/// The dependencies in a body.
+/// The dependencies in a body, and the errors found in them.
 pub(super) struct DependencyInput {
     pub(super) errors: FieldErrors,
-    /// `None` when the body has no `depends_on`.
+    /// The dependencies that were sent; `None` when the body has no `depends_on`.
     choice: Option<Vec<Dependency>>,
 }
 
 impl DependencyInput {
-    /// Reads the body of a write to the service with this id (`None`: a new one), and looks up its entries.
+    /// Reads the body of a write to the service with this id (`None` = a new service), and looks up the entries.
     pub(super) async fn read(
         body: &Map<String, Value>,
         transaction: &Transaction,
@@ -38,7 +38,7 @@ impl DependencyInput {
         let fields = BodyFields::new(body, "", &errors);
         let entries = fields.optional("depends_on").and_then(|field| field.list(DEPENDENCIES_MAX));
         if entries.is_some() && caller.visibility().is_confined() {
-            // It may depend on services that this caller does not see, and those would be lost.
+            // The service may depend on services that this caller does not see; these dependencies would be lost.
             return Err(ApiError::Confined);
         }
         let Some(entries) = entries else { return Ok(Self { errors: errors.into_inner(), choice: None }) };
@@ -87,8 +87,8 @@ impl DependencyInput {
     }
 }
 
-/// Schedules decisions for this service and those that depend on it, if they are in trouble: dependencies are about to
-/// change, or have changed.
+/// Schedules decisions about the outages of this service and of the services that depend on it, because dependencies are
+/// about to change, or have changed.
 pub(super) async fn recheck_dependents(
     transaction: &Transaction,
     service: ServiceKey,
@@ -99,8 +99,8 @@ pub(super) async fn recheck_dependents(
     Ok(outages::evaluate_now(transaction, &touched, now).await?)
 }
 
-/// Checks that there is no dependency cycle in the organisation. The write is complete but for its commit; `field` is
-/// the changed field.
+/// Checks that there is no dependency cycle in the organisation. The write must be complete except for its commit; `field`
+/// is the changed field.
 pub(super) async fn refuse_circles(
     transaction: &Transaction,
     caller: &Caller,
@@ -109,7 +109,7 @@ pub(super) async fn refuse_circles(
     let graph = dependencies::graph(transaction, caller.organisation.key).await?;
     let Some(circle) = graph.cycle() else { return Ok(()) };
     if caller.visibility().is_confined() {
-        // The other services may be outside of the scope.
+        // The other services of the cycle may be outside of the caller's scope.
         let words = "some lie outside of the access scope".to_owned();
         return Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(words))));
     }

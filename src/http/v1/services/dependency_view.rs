@@ -1,4 +1,4 @@
-//! Dependencies of a service, and the causes of its being unreachable, as clients see them.
+//! Dependencies of a service, and the reasons why it is unreachable, as clients see them.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,24 +9,24 @@ use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::dependency::{Dependency, UnreachableState};
 
-/// Something that a service depends on.
+/// A service or tag that a service depends on.
 #[derive(Serialize, ToSchema)]
 pub(super) struct DependencyView<'a> {
     #[schema(schema_with = dependency_kind)]
     kind: &'static str,
     #[schema(schema_with = id)]
     id: Id,
-    /// The name of a service, the label of a tag.
+    /// The name of the service, or the label of the tag.
     name: &'a str,
 }
 
-/// A service that fails behind one that is down, or that has not been checked since that one was down.
+/// The state of a service that fails while one of its dependencies is down, or that was not checked after that.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UnreachableView<'a> {
     #[schema(schema_with = timestamp)]
     since: Timestamp,
-    /// The services that are down, by name. Empty when they are up again and this one has not been checked yet, and for
-    /// a token that is confined to an access scope.
+    /// The dependencies that are down, by name. Empty when all are up again but the service was not checked since, and for a
+    /// token that is confined to an access scope.
     because_of: Vec<NamedView<'a>>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> From<&'a Dependency> for DependencyView<'a> {
 }
 
 impl<'a> UnreachableView<'a> {
-    /// The view for a caller; a confined one sees no names of other services.
+    /// Creates the view for a caller; a confined caller sees no names of other services.
     pub(super) fn of(unreachable: &'a UnreachableState, is_confined: bool) -> Self {
         let shown = unreachable.because_of.iter().filter(|_| !is_confined);
         Self {

@@ -1,5 +1,4 @@
-//! Reads a service (contract 4.3.2) from a request body: every field is read, every error is collected, nothing is
-//! stored.
+//! Reads a service (contract 4.3.2) from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value, json};
 
@@ -19,9 +18,9 @@ use crate::model::service::{NAME_LENGTH, Service, ServiceSettings};
 use crate::model::vault::ServiceVault;
 use crate::probe::catalogue::definition;
 
-/// The context in which a service is written.
+/// Reads one service of the caller's organisation.
 pub(super) struct ServiceParser<'a> {
-    /// Plans, locations, secrets.
+    /// State with plans, locations, and the key that seals secrets.
     pub(super) state: &'a AppState,
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
@@ -31,7 +30,7 @@ pub(super) struct ServiceParser<'a> {
 }
 
 impl ServiceParser<'_> {
-    /// The new service of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<Service, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -68,7 +67,7 @@ impl ServiceParser<'_> {
         })
     }
 
-    /// The stored service with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored service with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -97,7 +96,7 @@ impl ServiceParser<'_> {
         })
     }
 
-    /// The settings that were sent; `None` when there are none, or when they are invalid.
+    /// Reads the sent settings; `None` when none are sent, or when they are invalid.
     fn read_settings(
         &self,
         fields: &BodyFields<'_>,
@@ -113,21 +112,21 @@ impl ServiceParser<'_> {
     }
 }
 
-/// The service whose settings are written, with the caller.
+/// The service whose settings are written, and the caller.
 #[derive(Clone, Copy)]
 pub(in crate::http::v1) struct SettingsSubject<'a> {
-    /// Plans, locations, secrets.
+    /// State with plans, locations, and the key that seals secrets.
     pub(in crate::http::v1) state: &'a AppState,
     pub(in crate::http::v1) caller: &'a Caller,
     pub(in crate::http::v1) id: Id,
     pub(in crate::http::v1) check_type: CheckType,
 }
 
-/// The stored settings with `sent` applied.
+/// Returns the stored settings with `sent` applied.
 ///
 /// # Errors
 ///
-/// All errors, with fields in `settings`.
+/// All errors, by fields in `settings`.
 pub(in crate::http::v1) fn merge_settings(
     SettingsSubject { state, caller, id, check_type }: SettingsSubject<'_>,
     sent: &Value,
@@ -157,13 +156,13 @@ fn read_check_type(field: &BodyField<'_>) -> Option<CheckType> {
     field.word(CheckType::WORDS)?.parse().ok()
 }
 
-/// Checks the JSON type of a target, if the check type is invalid.
+/// Checks only the JSON type of the target, because the check type is invalid.
 fn check_target_form(fields: &BodyFields<'_>) -> Option<String> {
     let _ = fields.skippable("target")?.string();
     None
 }
 
-/// Checks the JSON type of settings, if the check type is invalid.
+/// Checks only the JSON type of the settings, because the check type is invalid.
 fn check_settings_form(fields: &BodyFields<'_>) -> Option<ServiceSettings> {
     let _ = fields.skippable("settings")?.object();
     None

@@ -1,8 +1,8 @@
 //! Filters of a list of services (contract 4.3.3).
 //!
-//! The database filters by tag and check type, and those pages are cached. Statuses are known only to the engine, and
-//! texts are compared here without case, equally for every database: for these filters all services of the list are
-//! searched, a chunk at a time, and only the rows of the page are read whole.
+//! The database filters by tag and check type, and pages of such lists are cached. Statuses are known only to the engine,
+//! and texts are compared here, without case and in the same way for every database. For these filters all services of the
+//! list are searched, a chunk at a time, and only the rows of the page are read whole.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
 use crate::store::{MainError, PageWindow, StoreConnection, services, tags};
 
-/// Longest `q`, in characters.
+/// Maximum length of `q`, in characters.
 pub(super) const TEXT_MAX: usize = 200;
-/// Services searched at a time.
+/// Number of services searched at a time.
 const CHUNK: u64 = 1_000;
 
 /// The part of a filter that the database evaluates.
@@ -40,9 +40,9 @@ pub(super) struct StoredFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ServiceFilter {
     pub(super) stored: StoredFilter,
-    /// Effective statuses; empty = all.
+    /// Statuses as clients see them; empty = all.
     statuses: Vec<ServiceStatus>,
-    /// A part of the name or target, in lower case.
+    /// Text that the name or target must contain, in lower case; `None` = any.
     text: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl ServiceFilter {
         self.statuses.is_empty() && self.text.is_none()
     }
 
-    /// The services of a page, found by searching all of them.
+    /// Returns a page of the list, found by searching all services.
     pub(super) async fn search(
         &self,
         state: &AppState,
@@ -141,11 +141,11 @@ impl ServiceFilter {
     }
 }
 
-/// The tag of a filter.
+/// The tag that a filter requests.
 pub(super) enum WantedTag {
     /// Database key of the tag; `None` without a tag filter.
     Row(Option<i64>),
-    /// An unknown tag: it selects nothing.
+    /// The tag does not exist, so it selects nothing.
     Missing,
 }
 

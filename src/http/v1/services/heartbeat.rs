@@ -1,6 +1,6 @@
-//! The ping URL of a heartbeat service (contract 4.3.11): created, shown, replaced.
+//! The ping URL of a heartbeat service (contract 4.3.11): how it is created, shown and replaced.
 //!
-//! Lookups use its hash; the secret itself is stored sealed, to be shown again to callers who may edit the service.
+//! The secret is looked up by its hash. It is also stored sealed, to be shown again to callers who may edit the service.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -12,7 +12,7 @@ use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
 use crate::store::heartbeats::{SealedPingSecret, StoredHeartbeat};
 
-/// Generates a secret for this service: its hash, and the sealed secret.
+/// Generates a ping secret for this service; returns its hash and the sealed secret.
 pub(super) fn new_secret(
     state: &AppState,
     caller: &Caller,
@@ -23,7 +23,7 @@ pub(super) fn new_secret(
     Ok(SealedPingSecret { hash: hash(&secret), sealed })
 }
 
-/// The view of the stored heartbeat; with the URL only for callers who may edit the service.
+/// Creates the view of the stored heartbeat, with the ping URL only for callers who may edit the service.
 pub(super) fn view(
     state: &AppState,
     caller: &Caller,

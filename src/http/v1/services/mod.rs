@@ -1,7 +1,7 @@
-//! `/v1/services` (contract 4.3): list, read, create, change, delete.
+//! `/v1/services` (contract 4.3): list, read, create, change and delete services.
 //!
-//! The steps of a write are: body, begin, store, commit, engine, response. Actions (pause, override) are in `actions`;
-//! reading a body in `draft`; the effects of a deletion in `deletion`; the view in `view`.
+//! The steps of a write are: read the body, begin, store, commit, notify the engine, respond. `actions` pauses and
+//! overrides; bodies are read in `draft`; `deletion` has the effects of a deletion; `view` is the JSON.
 
 pub(super) mod actions;
 mod deletion;
@@ -50,7 +50,7 @@ use crate::model::service::Service;
 use crate::store::changes::ChangeScope;
 use crate::store::{Transaction, heartbeats, maintenances, services, synced_groups};
 
-/// Parameters of a delete that also deletes incidents or maintenances.
+/// Query parameters of a deletion that also deletes incidents or maintenances that have no other service.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
@@ -188,8 +188,8 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     Ok(reply)
 }
 
-/// Updates the groups of status pages that follow a tag of this service (contract 4.14.4). The organisation is always
-/// locked before the service, also by writes of components.
+/// Updates the groups of status pages that follow a tag of this service (contract 4.14.4). The organisation must be locked
+/// before the service, in the same order as by writes of components.
 async fn update_synced_groups(
     transaction: &Transaction,
     caller: &Caller,
@@ -199,14 +199,14 @@ async fn update_synced_groups(
     Ok(synced_groups::follow_services(transaction, organisation, &keys, service.updated_at).await?)
 }
 
-/// Checks that the plan has room for one more active service (step 13). The caller has locked the organisation until
-/// the transaction ends, so that two requests cannot take the same slot.
+/// Checks that the plan has room for another active service (step 13). The organisation must be locked until the transaction
+/// ends, so that two requests cannot take the same slot.
 async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count_active(transaction, caller.organisation.key);
     take_slot(PlanQuota::Services, caller.limits.services, usage).await
 }
 
-/// Checks that there is room for one more service of any state, paused ones included. As [`take_active_slot`].
+/// Checks that the plan has room for another service of any state, paused ones included, as [`take_active_slot`] does.
 async fn take_total_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count(transaction, caller.organisation.key);
     take_slot(PlanQuota::ServicesTotal, caller.limits.services_of_any_state(), usage).await

@@ -1,4 +1,4 @@
-//! Description of `/v1/services` (contract 4.3): the object, its settings, and all operations.
+//! Describes `/v1/services` (contract 4.3): the object, its settings, and all operations.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! A cache of services and of pages of services, each valid until related data is written.
 //!
-//! A page stores only which services it shows; the data of each is stored with the service. So a ping invalidates one
-//! service, and a new service the pages of its organisation. If other processes write to the database nothing is
-//! cached, nor are reads of callers confined to an access scope.
+//! A cached page contains only which services it shows; the data of each is cached with the service. So a ping invalidates
+//! one service, and a new service invalidates the pages of its organisation. Nothing is cached if other processes write to
+//! the database, or if the caller is confined to an access scope.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use crate::store::changes::{ChangeScope, CommitStamp, CommitTracker};
 use crate::store::{Database, PageWindow, services};
 
 const SERVICES: usize = 10_000;
-/// Most bytes of cached services, by [`StoredService::bytes`].
+/// Maximum bytes of cached services, by [`StoredService::bytes`].
 const SERVICES_BYTES: usize = 64 * 1_024 * 1_024;
-/// Most cached pages of services.
+/// Maximum number of cached pages of services.
 const PAGES: usize = 256;
-/// Most bytes of cached pages: a page lists ids and keys.
+/// Maximum bytes of cached pages, which list ids and keys.
 const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// A page of a list of services.
+/// Identifies a page of a list of services.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     pub(super) visibility: Visibility,
     pub(super) filter: StoredFilter,
-    /// Rows before the page.
+    /// Number of rows before the page.
     pub(super) offset: u64,
-    /// Most rows of the page.
+    /// Maximum number of rows of the page.
     pub(super) limit: u64,
 }
 
-/// Services of a page, without their data.
+/// The services of a page, without their data.
 #[derive(Clone, Debug)]
 struct PageOutline {
     services: Arc<[OutlineEntry]>,
@@ -50,7 +50,7 @@ struct OutlineEntry {
 
 #[derive(Debug)]
 pub(in crate::http::v1) struct ServiceCache {
-    /// By organisation and id.
+    /// Services by organisation and id.
     services: StampedCache<(i64, Id), Arc<StoredService>>,
     pages: StampedCache<PageKey, PageOutline>,
 }
@@ -69,7 +69,7 @@ impl ServiceCache {
     ///
     /// # Errors
     ///
-    /// 404 when there is none that the caller may see.
+    /// 404 when no such service is visible to the caller.
     pub(super) async fn one(
         &self,
         main: &Database,
@@ -100,7 +100,7 @@ impl ServiceCache {
         self.read_page(main, key).await
     }
 
-    /// The page of an outline; `None` when one of its services has been deleted meanwhile.
+    /// Fills an outline with services; `None` when one of them has been deleted meanwhile.
     async fn fill(
         &self,
         main: &Database,
@@ -140,7 +140,8 @@ impl ServiceCache {
         Ok(ServicePage { rows, total })
     }
 
-    /// Reads the stored data beside these services, which were read after the stamp was taken, and caches it.
+    /// Reads the data that is stored in addition to these services, which were read after the stamp was taken, and caches
+    /// it.
     async fn gather(
         &self,
         main: &Database,
@@ -168,12 +169,12 @@ impl ServiceCache {
     }
 }
 
-/// Stamp of a read that may be cached; `None` if it must not be.
+/// Returns the stamp for a read that may be cached; `None` if the read must not be cached.
 fn stamp(main: &Database, visibility: Visibility) -> Option<CommitStamp> {
     main.changes().filter(|_| !visibility.is_confined()).map(CommitTracker::stamp)
 }
 
-/// The services of a page, and their number on all pages.
+/// Reads the services of a page, and the number of services on all pages.
 async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), ApiError> {
     let reader = main.reader();
     let StoredFilter { label, check_types } = &key.filter;

@@ -1,6 +1,6 @@
-//! Reads the shown data of services: stored data, joined with the current state of the engine.
+//! Builds the views of services from stored data and the current state of the engine.
 //!
-//! The engine is asked once, however many services are shown.
+//! The engine is queried once, however many services are shown.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::model::service::Service;
 use crate::model::verdict::Verdict;
 use crate::store::StoreConnection;
 
-/// Reads services for one caller.
+/// Builds views of services for one caller.
 #[derive(Clone, Copy)]
 pub(super) struct ServiceViewer<'a> {
-    /// The engine, the settings and the sealer.
+    /// State with the engine, the settings and the sealer.
     pub(super) state: &'a AppState,
     /// The caller, whose permissions decide what is shown.
     pub(super) caller: &'a Caller,
@@ -33,7 +33,7 @@ impl ServiceViewer<'_> {
         self.show(stored, snapshot)
     }
 
-    /// A service in its state in this transaction.
+    /// Renders a service as this transaction sees it.
     pub(super) async fn show_current(
         &self,
         connection: &dyn StoreConnection,
@@ -43,7 +43,7 @@ impl ServiceViewer<'_> {
         self.load_and_show(connection, service, snapshot).await
     }
 
-    /// A service as after the commit of `after` in place of `before`: the engine does not know the change yet.
+    /// Renders a service as it will be when `before` has been replaced by `after`: the engine does not know the change yet.
     pub(super) async fn changed(
         &self,
         connection: &dyn StoreConnection,
@@ -93,7 +93,7 @@ impl ServiceViewer<'_> {
         let heartbeat = heartbeat.transpose()?;
         let keep = &state.config.compat.secret_placeholder;
         let unreachable = unreachable.as_ref();
-        // It may depend on services that a confined token does not see.
+        // The service may depend on services that a confined caller does not see.
         let is_confined = caller.visibility().is_confined();
         let heartbeat = heartbeat.as_ref();
         let beside = ServiceDetails { live, tags, heartbeat, depends_on, unreachable, is_confined };

@@ -1,4 +1,4 @@
-//! Stored data of services, as far as clients see it: a row with its tags, its maintenances and its pings.
+//! The stored data of services that clients see: a row with its tags, its maintenances and its pings.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub(super) struct StoredService {
     pub(super) service: Service,
     pub(super) tags: Vec<Tag>,
     pub(super) in_maintenance: bool,
-    /// Only for heartbeat services.
+    /// Ping URL and last ping; only for heartbeat services.
     pub(super) heartbeat: Option<StoredHeartbeat>,
     /// Dependencies in the client's order.
     pub(super) depends_on: Vec<Dependency>,
-    /// Set while it fails because a dependency is down, and until the first check after that.
+    /// Set while the service fails because a dependency is down, and until its first check after that.
     pub(super) unreachable: Option<UnreachableState>,
 }
 
@@ -32,7 +32,7 @@ impl StoredService {
         let config = settings.as_ref().map_or(0, ServiceSettings::stored_bytes);
         let tags = self.tags.len() * size_of::<Tag>() * 2;
         let depends_on = self.depends_on.len() * size_of::<Dependency>() * 2;
-        // A tree of JSON values takes more than its text; long texts in it take little more.
+        // A tree of JSON values takes more memory than its text; long texts in it take little more.
         size_of::<Self>()
             + name.len()
             + target.as_ref().map_or(0, String::len)
@@ -49,7 +49,7 @@ pub(super) struct ServicePage {
     pub(super) total: u64,
 }
 
-/// Reads the stored data of these services, with one query per table.
+/// Reads the stored data that belongs to these services, with one query per table.
 pub(super) async fn gather(
     connection: &dyn StoreConnection,
     services: Vec<Service>,

@@ -1,7 +1,7 @@
 //! Reads `tags` of a service (contract 4.3.6): finds the named tags, and assigns them to the service.
 //!
-//! All entries are resolved before anything is stored. From the lookup of the tags until the end of the transaction the
-//! organisation is locked, so that two requests with the same new tag create it once.
+//! All entries are resolved before anything is stored. The organisation is locked from the lookup of the tags until the end
+//! of the transaction, so that two requests with the same new tag create it once.
 
 use serde_json::{Map, Value};
 
@@ -17,26 +17,26 @@ use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::visibility::Visibility;
 use crate::store::{Transaction, access_scopes, organisations, tags};
 
-/// Most tags of a service.
+/// Maximum number of tags of a service.
 pub(super) const TAGS_MAX: usize = 50;
 
-/// The tags named in a body.
+/// The tags named in a body, and the errors found in them.
 pub(super) struct TagInput {
     pub(super) errors: FieldErrors,
-    /// `None` when the body has no `tags`.
+    /// The tags that were sent; `None` when the body has no `tags`.
     choice: Option<TagChoice>,
 }
 
-/// Database keys of existing tags and names of new ones, without repetitions.
+/// The tags that a service has and will have, without repetitions.
 struct TagChoice {
     carried: Vec<Tag>,
     known: Vec<i64>,
-    /// New names, each with the index of its first entry.
+    /// Names of tags to be created, each with the index of its first entry.
     new: Vec<(usize, TagName)>,
 }
 
 impl TagInput {
-    /// Reads the body of a write to a service (no key: a new one), and looks up the tags.
+    /// Reads the body of a write to a service (`None` = a new service), and looks up the tags.
     pub(super) async fn read(
         body: &Map<String, Value>,
         transaction: &Transaction,
@@ -65,8 +65,8 @@ impl TagInput {
         if visibility.is_confined() { tagging.confined(transaction, visibility).await } else { Ok(tagging) }
     }
 
-    /// Restrictions for a caller confined to an access scope: it creates no tags, an invisible tag counts as unknown,
-    /// and the service must remain visible.
+    /// Applies the restrictions of a caller that is confined to an access scope: no tags are created, an invisible tag
+    /// counts as unknown, and the service must remain visible.
     async fn confined(mut self, transaction: &Transaction, visibility: Visibility) -> Result<Self, ApiError> {
         let Some(choice) = &self.choice else { return Ok(self) };
         for (index, name) in &choice.new {
@@ -154,7 +154,7 @@ impl TagChoice {
         Ok(())
     }
 
-    /// Database keys of the existing tags that the service shall have; those set by the server agent are kept.
+    /// Returns the database keys of the existing tags that the service will have. Tags set by the server agent are kept.
     fn rows(&self) -> Vec<i64> {
         let staying = self.carried.iter().filter(|tag| tag.source == TagSource::System).map(|tag| tag.row);
         self.known.iter().copied().chain(staying).collect()
@@ -175,7 +175,8 @@ mod tests {
         Tag { row, source, ..tag }
     }
 
-    /// The tags that exist: 1 env:prod, 2 env, 3 os:linux (system, carried), 4 os:bsd (system), 5 named like an id.
+    /// The existing tags: 1 env:prod, 2 env, 3 os:linux (system, carried by the service), 4 os:bsd (system), 5 named like an
+    /// id.
     fn known() -> Vec<Tag> {
         vec![
             Tag { id: ID.parse().unwrap(), ..tag(1, "env:prod", TagSource::User) },
@@ -186,7 +187,7 @@ mod tests {
         ]
     }
 
-    /// Contract 4.3.6: database keys of existing tags, names of new ones, errors by index.
+    /// Contract 4.3.6: database keys of existing tags, names of new tags, errors by index.
     #[rstest]
     #[case(json!([]), &[3], &[], &[])]
     #[case(json!(["env:prod"]), &[1, 3], &[], &[])]

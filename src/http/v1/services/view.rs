@@ -1,6 +1,6 @@
 //! A service as clients see it (contract 4.3.1), in the order of the contract's table.
 //!
-//! It joins stored and measured data. Secrets are shown as the placeholder.
+//! A view joins stored and measured data, with a placeholder in place of secrets.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -39,7 +39,7 @@ pub(super) struct ServiceView<'a> {
     status: &'static str,
     #[schema(schema_with = effective_status)]
     effective_status: &'static str,
-    /// True while the service is flapping: it has had more than `settings.flapping_changes` status changes recently.
+    /// True while the service is flapping: its status has changed more than `settings.flapping_changes` times recently.
     is_flapping: bool,
     #[schema(schema_with = stated_status, required)]
     status_override: Option<&'static str>,
@@ -47,7 +47,7 @@ pub(super) struct ServiceView<'a> {
     status_override_reason: Option<&'a str>,
     #[schema(schema_with = timestamp_or_null, required)]
     status_override_at: Option<Timestamp>,
-    /// Name of the token or user.
+    /// Name of the token or user who set the status override.
     #[schema(required)]
     status_override_by: Option<&'a str>,
     is_paused: bool,
@@ -55,7 +55,7 @@ pub(super) struct ServiceView<'a> {
     paused_reason: Option<&'static str>,
     #[schema(schema_with = timestamp_or_null, required)]
     paused_at: Option<Timestamp>,
-    /// False while there are no settings: the service is not checked.
+    /// False while the service has no settings, so that it is not checked.
     is_configured: bool,
     #[schema(schema_with = timestamp_or_null, required)]
     configured_at: Option<Timestamp>,
@@ -82,7 +82,7 @@ pub(super) struct ServiceView<'a> {
     unreachable: Option<UnreachableView<'a>>,
 }
 
-/// The data shown of a heartbeat service.
+/// The data that only heartbeat services have.
 #[derive(Serialize, ToSchema)]
 pub(super) struct HeartbeatView {
     #[schema(schema_with = ping_url, required)]
@@ -95,35 +95,35 @@ pub(super) struct HeartbeatView {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LiveFigures {
     pub(super) verdict: Verdict,
-    /// True while it is flapping.
+    /// True while the service is flapping.
     pub(super) is_flapping: bool,
     /// Time of the newest stored result.
     pub(super) last_check_at: Option<Timestamp>,
-    /// Availability over 30 days in percent.
+    /// Availability over 30 days in per cent; `None` without measurements.
     pub(super) uptime_30d: Option<f64>,
-    /// Mean response time over 30 days, one decimal.
+    /// Mean response time over 30 days in milliseconds, with one decimal.
     pub(super) avg_response_ms: Option<f64>,
-    /// True if a maintenance that covers it is in progress.
+    /// True if a maintenance that covers the service is in progress.
     pub(super) in_maintenance: bool,
 }
 
-/// Data of a service beside its own row.
+/// Data of a service in addition to its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ServiceDetails<'a> {
     pub(super) live: LiveFigures,
-    /// Its tags by label.
+    /// Tags of the service, by label.
     pub(super) tags: &'a [Tag],
-    /// Only for heartbeat services.
+    /// Data of a heartbeat service; `None` for other types.
     pub(super) heartbeat: Option<&'a HeartbeatView>,
     pub(super) depends_on: &'a [Dependency],
-    /// Dependencies because of which it is unreachable.
+    /// Dependencies because of which the service is unreachable.
     pub(super) unreachable: Option<&'a UnreachableState>,
-    /// True if names of other services are hidden.
+    /// True if names of other services are hidden from the caller.
     pub(super) is_confined: bool,
 }
 
 impl<'a> ServiceView<'a> {
-    /// The view of a service; `keep` is the placeholder for secrets.
+    /// Creates the view of a service; `keep` is the placeholder for secrets.
     pub(super) fn of(service: &'a Service, beside: &ServiceDetails<'a>, keep: &str) -> Self {
         let ServiceDetails { live, tags, heartbeat, depends_on, unreachable, is_confined } = *beside;
         let stated = service.status_override.as_ref();
@@ -167,7 +167,7 @@ impl<'a> ServiceView<'a> {
     }
 }
 
-/// The slug of a check type.
+/// The schema of a check type's slug.
 pub(in crate::http::v1) fn check_type() -> ApiSchema {
     enum_of(CheckType::WORDS)
 }
@@ -262,7 +262,7 @@ mod tests {
         to_json(&ServiceView::of(service, beside, KEEP))
     }
 
-    /// Contract 4.3.1, the example.
+    /// Contract 4.3.1: the example.
     #[test]
     fn a_measured_service_matches_the_example_of_the_contract() {
         let service = Service {

@@ -1,7 +1,7 @@
-//! Reads a simulation request from a body: the period, and the settings and the policy to be simulated.
+//! Reads a simulation request from a body: the period, and the settings and the incident policy to be simulated.
 //!
-//! Settings are read over the present ones by the code of an update. Changes whose effect stored results cannot show
-//! are refused: another configuration of the check, or a longer timeout.
+//! Settings are read in the same way as in an update of the service. Changes whose effect stored results cannot show are
+//! refused: another configuration of the check, or a longer timeout.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 use crate::store::{incident_policies, tags};
 
 const DAYS_MAX: i64 = 31;
-/// Settings that may be simulated, by the names in the API.
+/// Names of the settings that may be simulated.
 const SETTINGS: [&str; 10] = [
     "interval_seconds",
     "timeout_seconds",
@@ -37,7 +37,7 @@ const SETTINGS: [&str; 10] = [
     "flapping_changes",
     "flapping_minutes",
 ];
-/// Fields of an incident policy; the last three have no effect here.
+/// Names of the fields of an incident policy that are accepted; the last three have no effect here.
 const POLICY_FIELDS: [&str; 12] = [
     "open_after_seconds",
     "resolve_after_seconds",
@@ -52,12 +52,12 @@ const POLICY_FIELDS: [&str; 12] = [
     "position",
     "tag_id",
 ];
-/// Longest time before the period that is replayed as well, so that it starts in the right state.
+/// Longest time before the period that is replayed as well, in milliseconds, so that the period starts in the right state.
 const LEAD_MAX_MS: i64 = DAY_MS;
 
 pub(super) struct SimulationRequest {
     pub(super) period: TimeRange,
-    /// Start of the replayed results: before the period, for states that were uncertain at its start.
+    /// Start of the replayed results. It is before the period, because the state at the start of the period depends on them.
     pub(super) origin: Timestamp,
     /// Present settings and policy.
     pub(super) present: DecisionSettings,
@@ -65,7 +65,7 @@ pub(super) struct SimulationRequest {
     pub(super) draft: DecisionSettings,
 }
 
-/// Settings and policy that decide.
+/// The settings and the policy by which status and incidents are decided.
 pub(super) struct DecisionSettings {
     pub(super) plan: WatchPlan,
     /// Codes of the locations of the plan.
@@ -111,7 +111,7 @@ pub(super) async fn read(
     Ok(SimulationRequest { period, origin, present, draft })
 }
 
-/// The rules of the policy that matches now.
+/// Returns the rules of the policy that matches the service now.
 async fn present_rules(
     state: &AppState,
     caller: &Caller,
@@ -125,7 +125,7 @@ async fn present_rules(
     Ok(first_match(&policies, &carried).map(|policy| policy.rules.clone()))
 }
 
-/// Reads the period; by default the last day.
+/// Reads the period, with the last day as the default.
 fn read_period(fields: &BodyFields<'_>, now: Timestamp) -> Option<TimeRange> {
     let from = fields.optional("from");
     let to = fields.optional("to");
@@ -152,7 +152,7 @@ fn read_period(fields: &BodyFields<'_>, now: Timestamp) -> Option<TimeRange> {
     }
 }
 
-/// Reads the simulated settings; adds an error for those whose effect results cannot show.
+/// Reads the simulated settings; adds an error for each whose effect stored results cannot show.
 fn read_settings(
     state: &AppState,
     caller: &Caller,
@@ -162,7 +162,7 @@ fn read_settings(
     errors: &ErrorCollector,
 ) -> Option<ServiceSettings> {
     let Some(sent) = fields.skippable("settings") else { return Some(stored.clone()) };
-    // An update ignores unknown settings; here that would show up as no effect.
+    // An update ignores unknown settings; a simulation would only show no effect, so they are refused.
     if let Some(members) = sent.value().as_object() {
         BodyFields::new(members, "settings", errors).refuse_unknown(&SETTINGS);
     }
@@ -191,14 +191,14 @@ fn decided(
     let Some(PlannedChecks { mut plan, locations, .. }) = planned else {
         return Err(ApiError::Fields(FieldErrors::of("target", FieldRule::Required)));
     };
-    // All locations are available in the past.
+    // All locations are treated alike: a remote one keeps no schedule of its own in a simulation.
     let here = |location: &PlannedLocation| PlannedLocation { round: RoundKeeper::Watch, ..*location };
     plan.locations = plan.locations.iter().map(here).collect();
     let locations = locations.iter().map(|known| known.location.code.to_string()).collect();
     Ok(DecisionSettings { plan, locations, rules })
 }
 
-/// Milliseconds before a moment that the state at that moment may depend on.
+/// Returns for how many milliseconds the state at a moment may depend on the time before.
 fn lead_ms(decided: &DecisionSettings) -> i64 {
     let flapping_ms = decided.plan.rules.flapping.window_ms();
     let rules = decided.rules.as_ref();

@@ -1,7 +1,7 @@
 //! `POST /v1/services/{id}/simulate`: replays the stored results of a period with other settings and another policy.
 //!
-//! Nothing is stored. `draft` reads the request, `recorded_history` the stored data, and `simulated_period` computes
-//! what was recorded and what would have been, on a separate thread; `simulation_slots` lets few run at a time.
+//! Nothing is stored. `draft` reads the request, `recorded_history` the stored data. On a separate thread,
+//! `simulated_period` computes both the recorded and the simulated result. `simulation_slots` limits how many run at a time.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -26,7 +26,7 @@ use crate::http::v1::simulations::view::SimulationView;
 use crate::http::v1::state::AppState;
 use crate::store::services;
 
-/// Seconds after which a place may be free.
+/// Seconds after which a refused client should try again.
 const RETRY_SECONDS: u64 = 5;
 
 pub(super) async fn simulate_service(

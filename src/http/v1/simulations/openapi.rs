@@ -1,4 +1,4 @@
-//! Description of the simulation of a service's past (addition to the contract).
+//! Describes the simulation of a service's past (an addition to the contract).
 
 use serde_json::json;
 

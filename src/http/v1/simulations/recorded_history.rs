@@ -1,6 +1,6 @@
 //! The recorded past of a service: results, status changes, windows, incidents.
 //!
-//! Results are read page by page, and of each only the deciding parts are held: [`RESULTS_MAX`] of them take at most 20
+//! Results are read page by page, and only the parts that decide are kept in memory: [`RESULTS_MAX`] results take at most 20
 //! MB.
 
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ use crate::store::history::checks::{CheckFilter, CheckPosition, page};
 use crate::store::incidents::list;
 use crate::store::windows;
 
-/// Most results of one simulation.
+/// Maximum number of results of one simulation.
 const RESULTS_MAX: usize = 500_000;
-/// Results per read.
+/// Number of results per read.
 const PAGE: u64 = 2_000;
 
 /// The recorded past of a service.
@@ -32,15 +32,15 @@ pub(super) struct RecordedHistory {
     pub(super) service: ServiceKey,
     /// Results by location code, oldest first.
     pub(super) seen: BTreeMap<String, Vec<RecordedCheck>>,
-    /// Status changes since the origin, preceded by the last one before it.
+    /// Status changes since the origin, preceded by the last change before it.
     pub(super) changes: Vec<StatusChange>,
     /// Starts and ends of flapping in the period.
     pub(super) flapping: Vec<StatusChange>,
-    /// Windows set by users, and unreachable periods.
+    /// Time windows of the service, such as pauses, maintenances and unreachable periods.
     pub(super) windows: Vec<ServiceWindow>,
     /// Incidents opened by the engine.
     pub(super) incidents: Vec<HypotheticalIncident>,
-    /// Time until which results back the present status.
+    /// Time until which results confirm the present status.
     pub(super) backed_until: Timestamp,
 }
 
@@ -78,7 +78,7 @@ fn to_recorded_incident(incident: &crate::model::incident::Incident) -> Hypothet
     }
 }
 
-/// The results of a range, by location.
+/// Reads the results of a range, by location.
 async fn results(
     state: &AppState,
     service: ServiceKey,

@@ -1,5 +1,5 @@
-//! The courses of a period: as recorded, as simulated, and the agreement of a replay with the present settings with the
-//! recorded one. Pure; the rules are those of `model`, the arithmetic that of `stats`.
+//! Computes a period twice, as recorded and as simulated, and how well a replay with the present settings agrees with the
+//! record. All functions are pure: the rules are in `model`, the arithmetic is in `stats`.
 
 use crate::clock::Timestamp;
 use crate::http::v1::simulations::draft::{DecisionSettings, SimulationRequest};
@@ -14,13 +14,13 @@ use crate::model::simulation::{
 use crate::model::time_range::TimeRange;
 use crate::stats::uptime::{cover, covers, measured, total};
 
-/// A period of a service's past: as recorded, and as other settings would have made it.
+/// A period of a service's past: as recorded, and as it would have been with other settings.
 pub(super) struct SimulationResult {
     pub(super) period: TimeRange,
     pub(super) locations: Vec<ReplayedLocation>,
     pub(super) before: SimulatedPeriod,
     pub(super) after: SimulatedPeriod,
-    /// Comparison of a replay with the present settings and the recorded status.
+    /// Comparison of the recorded status with a replay that uses the present settings.
     pub(super) fidelity: StatusComparison,
 }
 
@@ -28,21 +28,21 @@ pub(super) struct SimulationResult {
 pub(super) struct ReplayedLocation {
     pub(super) code: String,
     pub(super) results: usize,
-    /// True if it has simulated checks.
+    /// True if the location has simulated checks.
     pub(super) is_used: bool,
 }
 
 /// The period, as recorded or as simulated.
 pub(super) struct SimulatedPeriod {
-    /// The status at the start.
+    /// The status at the start of the period.
     pub(super) began_as: MeasuredStatus,
-    /// Changes within the period.
+    /// Status changes within the period.
     pub(super) changes: Vec<StatusChange>,
     pub(super) incidents: Vec<HypotheticalIncident>,
     pub(super) times: PeriodSums,
 }
 
-/// Sums of a course, in milliseconds.
+/// Sums over a period, in milliseconds; `uptime` is in per cent.
 pub(super) struct PeriodSums {
     pub(super) uptime: Option<f64>,
     pub(super) down: i64,
@@ -51,7 +51,7 @@ pub(super) struct PeriodSums {
     pub(super) left_out: i64,
 }
 
-/// A sequence of status changes, and the time until which results back its end.
+/// A sequence of status changes, and the time until which results confirm the last status.
 struct BackedStatusLine<'a> {
     changes: &'a [StatusChange],
     backed_until: Timestamp,
@@ -77,7 +77,7 @@ fn recorded(period: TimeRange, past: &RecordedHistory) -> SimulatedPeriod {
     account
 }
 
-/// The course of a replay, and all its status changes.
+/// Replays the results with these settings; returns the simulated period, and all status changes since the origin.
 fn replayed(
     question: &SimulationRequest,
     past: &RecordedHistory,
@@ -121,7 +121,7 @@ fn replayed(
     Ok((account, changes))
 }
 
-/// The status at the origin, as a change.
+/// Returns the status at the origin as a change; `None` if it is unknown since when the service has it.
 fn beginning(past: &RecordedHistory, known: &PriorStatus) -> Option<StatusChange> {
     let (at, service) = (known.since?, past.service);
     Some(StatusChange {
@@ -138,7 +138,7 @@ fn known_at(past: &RecordedHistory, origin: Timestamp) -> PriorStatus {
     last.map_or_else(PriorStatus::default, |last| PriorStatus { status: last.to, since: Some(last.at) })
 }
 
-/// Times at which it was paused, or had another target.
+/// Returns when the service was paused, or had its target changed.
 fn breaks(past: &RecordedHistory) -> Vec<HistoryBreak> {
     let ends =
         |change: &&StatusChange| matches!(change.cause, ChangeCause::Paused | ChangeCause::Reconfigured);
@@ -165,14 +165,14 @@ fn account(
     }
 }
 
-/// Sums of a course. Uptime is computed as for `GET /v1/services/{id}/uptime`.
+/// Computes the sums of a period. Uptime is computed as for `GET /v1/services/{id}/uptime`.
 fn times(period: TimeRange, windows: &[ServiceWindow], line: &BackedStatusLine<'_>) -> PeriodSums {
     let spans = measured(line.changes, line.backed_until, period);
     let counted = total(&cover(&spans, &covers(windows, period.to)));
     let nothing = |window: &ServiceWindow| ServiceWindow { kind: WindowKind::Maintenance, ..*window };
     let left_out: Vec<ServiceWindow> = windows.iter().map(nothing).collect();
     let left_out = covers(&left_out, period.to);
-    // The time with one of these statuses, outside of all windows.
+    // Returns the time with one of these statuses, outside of all windows.
     let spent = |is_one: fn(MeasuredStatus) -> bool| {
         let mark = |change: &StatusChange| {
             let to = if is_one(change.to) { MeasuredStatus::Down } else { MeasuredStatus::NoData };

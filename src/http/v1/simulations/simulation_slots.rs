@@ -1,9 +1,9 @@
-//! Limits concurrent simulations, which take a lot of memory: few in all, and one per organisation, so that no
-//! organisation takes all of them.
+//! Limits concurrent simulations, which take a lot of memory: few in total, and one per organisation, so that no
+//! organisation takes all slots.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Concurrent simulations: each holds up to half a million results, about 20 MB.
+/// Maximum number of concurrent simulations: each holds up to half a million results, about 20 MB.
 const AT_A_TIME: usize = 2;
 
 /// The organisations with running simulations.
@@ -12,7 +12,7 @@ pub(in crate::http::v1) struct SimulationSlots {
     running: Mutex<Vec<i64>>,
 }
 
-/// The place of a running simulation; released on drop.
+/// The slot of a running simulation, which is released on drop.
 #[derive(Debug)]
 pub(super) struct SimulationSlot<'a> {
     simulations: &'a SimulationSlots,
@@ -20,7 +20,7 @@ pub(super) struct SimulationSlot<'a> {
 }
 
 impl SimulationSlots {
-    /// Takes a place; `None` while none is free for this organisation.
+    /// Takes a slot; `None` while no slot is free for this organisation.
     pub(super) fn take(&self, organisation: i64) -> Option<SimulationSlot<'_>> {
         let mut running = self.running();
         if running.len() >= AT_A_TIME || running.contains(&organisation) {

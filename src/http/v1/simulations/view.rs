@@ -13,7 +13,7 @@ use crate::model::incident::Severity;
 use crate::model::simulation::{HypotheticalIncident, StatusComparison};
 use crate::model::time_range::TimeRange;
 
-/// Most status changes listed per course.
+/// Maximum number of status changes listed per period.
 const CHANGES_MAX: usize = 5_000;
 
 /// A period as recorded and as simulated.
@@ -21,7 +21,7 @@ const CHANGES_MAX: usize = 5_000;
 pub(super) struct SimulationView<'a> {
     #[schema(inline)]
     period: TimeRangeView,
-    /// Results that were read, also some from before the period.
+    /// Number of results that were read, including some from before the period.
     #[schema(minimum = 0)]
     results: usize,
     #[schema(inline)]
@@ -34,7 +34,7 @@ pub(super) struct SimulationView<'a> {
     fidelity: FidelityView,
 }
 
-/// The period; it starts later than requested if no earlier results are stored or shown.
+/// The simulated period. It starts later than requested if no earlier results are stored or shown.
 #[derive(Serialize, ToSchema)]
 struct TimeRangeView {
     #[schema(schema_with = timestamp)]
@@ -43,29 +43,29 @@ struct TimeRangeView {
     to: Timestamp,
 }
 
-/// A location that checked, or would have checked.
+/// A location that made checks, or would have made some.
 #[derive(Serialize, ToSchema)]
 struct SimulatedLocationView<'a> {
-    /// Its code.
+    /// Code of the location.
     code: &'a str,
-    /// Number of its results that were read; without any it has no vote.
+    /// Number of the location's results that were read; without results it has no vote.
     #[schema(minimum = 0)]
     results: usize,
-    /// False: it checked, but is not part of the simulation.
+    /// False if the location made checks, but is not part of the simulation.
     used: bool,
 }
 
-/// One simulated or recorded period.
+/// A period, as recorded or as simulated.
 #[derive(Serialize, ToSchema)]
 struct SimulatedPeriodView {
     #[schema(schema_with = status)]
     status_at_start: &'static str,
-    /// In the order of their times; the first 5,000 of them.
+    /// The status changes in order of time; only the first 5,000 are listed.
     #[schema(inline)]
     status_changes: Vec<ChangeView>,
     #[schema(inline)]
     incidents: Vec<SimulatedIncidentView>,
-    /// Number of changes to `down`.
+    /// Number of status changes to `down`.
     #[schema(minimum = 0)]
     outages: usize,
     #[schema(schema_with = uptime, required)]
@@ -82,7 +82,7 @@ struct SimulatedPeriodView {
     detection_seconds: Option<f64>,
 }
 
-/// A change of the measured status; with the causes `flapping` and `settled` it stays the same.
+/// A change of the measured status. With the causes `flapping` and `settled` the status stays the same.
 #[derive(Serialize, ToSchema)]
 struct ChangeView {
     #[schema(schema_with = timestamp)]
@@ -108,7 +108,7 @@ struct SimulatedIncidentView {
     severity: &'static str,
 }
 
-/// Reliability of the replay: a replay with the present settings, compared to the recorded status.
+/// Reliability of the simulation: a replay with the present settings, compared to the recorded status.
 #[derive(Serialize, ToSchema)]
 struct FidelityView {
     #[schema(schema_with = differing)]
@@ -118,7 +118,7 @@ struct FidelityView {
 }
 
 impl<'a> SimulationView<'a> {
-    /// The view of a result.
+    /// Creates the view of a result.
     pub(super) fn of(accounts: &'a SimulationResult) -> Self {
         let TimeRange { from, to } = accounts.period;
         let StatusComparison { differing_ms, known_ms } = accounts.fidelity;
@@ -175,7 +175,7 @@ impl SimulatedIncidentView {
     }
 }
 
-/// Mean milliseconds from the start of an outage to its incident.
+/// Returns the mean time from the start of an outage to its incident in milliseconds; `None` without incidents.
 fn detection_ms(incidents: &[HypotheticalIncident]) -> Option<i64> {
     let waits = incidents.iter().map(|incident| incident.opened_at.ms_since(incident.started_at));
     waits.sum::<i64>().checked_div(i64::try_from(incidents.len()).unwrap_or(i64::MAX))
@@ -186,7 +186,7 @@ fn in_seconds(ms: i64) -> f64 {
     ms as f64 / 1_000.0
 }
 
-/// Percentage, cut to three decimals instead of rounded.
+/// Returns a percentage, cut to three decimals instead of rounded.
 fn percent(part: i64, whole: i64) -> f64 {
     in_seconds(part.max(0) * 100_000 / whole)
 }

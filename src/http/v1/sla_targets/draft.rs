@@ -1,4 +1,4 @@
-//! Reads an SLA target from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an SLA target from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ use crate::model::sla::calendar::{PeriodKind, ROLLING_DAYS, SlaPeriod};
 use crate::model::sla::objective::SlaObjective;
 use crate::model::sla::{NAME_LENGTH, SlaSubject, SlaTarget, SlaTerms};
 
-/// The context in which a target is written.
+/// Reads SLA targets of one organisation.
 pub(super) struct SlaTargetParser {
     /// Database key of the organisation.
     pub(super) organisation: i64,
@@ -28,7 +28,7 @@ pub(super) struct SlaTargetParser {
 }
 
 impl SlaTargetParser {
-    /// The new target of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<SlaTarget, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -58,7 +58,7 @@ impl SlaTargetParser {
         })
     }
 
-    /// The stored target with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored target with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -88,7 +88,7 @@ impl SlaTargetParser {
         errors.into_inner().into_result(changed)
     }
 
-    /// Reads the service or the tag; the named one replaces the stored one.
+    /// Reads the service or the tag, which replaces the stored service or tag.
     fn read_subject(&self, fields: &BodyFields<'_>, stored: Option<&SlaSubject>) -> Option<SlaSubject> {
         let service =
             fields.nullable("service_id").read(|field| known(&field, "service", self.service.clone()));
@@ -116,7 +116,7 @@ impl SlaTargetParser {
     }
 }
 
-/// The row of an id, if it exists.
+/// Returns the row whose id is sent; an id that does not exist is an error.
 fn known<T>(field: &BodyField<'_>, kind: &'static str, found: Option<T>) -> Option<T> {
     let id = read_id(field)?;
     found.or_else(|| field.refuse(FieldRule::UnknownId { kind, id: id.to_string() }))
@@ -127,7 +127,7 @@ fn read_objective(field: &BodyField<'_>) -> Option<SlaObjective> {
     SlaObjective::from_percent(percent).or_else(|| field.refuse(FieldRule::Objective))
 }
 
-/// Reads the period and, for a rolling one, its days; missing values are kept.
+/// Reads the period and, for a rolling one, its days. Missing values keep their stored value.
 fn read_period(fields: &BodyFields<'_>, stored: Option<SlaPeriod>) -> Option<SlaPeriod> {
     let field = match stored {
         None => fields.required("period"),

@@ -1,4 +1,4 @@
-//! The format of a report: `format`, or else the first supported type of `Accept`.
+//! The format of a report: the parameter `format`, else the first supported type in `Accept`.
 
 use actix_web::http::header::{self, HeaderMap};
 
@@ -17,7 +17,7 @@ pub(super) enum ReportFormat {
 impl ReportFormat {
     pub(super) const WORDS: [&'static str; 3] = ["json", "csv", "html"];
 
-    /// The requested format; by default JSON.
+    /// Reads the requested format, with JSON as the default.
     pub(super) fn read(query: &QueryString, headers: &HeaderMap, errors: &mut FieldErrors) -> Self {
         match query.narrowing_value("format", errors) {
             Some("json") => Self::Json,

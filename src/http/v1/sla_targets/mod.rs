@@ -1,7 +1,7 @@
-//! `/v1/sla-targets`: service level objectives.
+//! `/v1/sla-targets`: agreed availabilities of services, and reports about them.
 //!
-//! Every write locks the organisation first, as the deletion of a tag does, so that no target loses its tag. Reading a
-//! body is in `draft`, the view in `view`.
+//! Every write locks the organisation first, as the deletion of a tag does, so that no target loses its tag. Bodies are read
+//! in `draft`; `view` is the JSON.
 
 mod draft;
 mod format;
@@ -87,7 +87,7 @@ pub(super) async fn delete_sla_target(call: ApiCall<AppState>) -> Result<Committ
     write.commit(ApiReply::deleted(id)).await
 }
 
-/// A draft with the named rows that are visible to the caller.
+/// Creates a parser that knows the named rows which are visible to the caller.
 async fn begin_draft(
     write: &WriteTransaction,
     caller: &Caller,
@@ -106,7 +106,7 @@ async fn begin_draft(
     Ok(SlaTargetParser { organisation: caller.organisation.key, service, tag, now })
 }
 
-/// The id in a field of the body, if it is well-formed.
+/// Returns the id in a field of the body, if it is well-formed.
 fn named(body: &Map<String, Value>, name: &str) -> Option<Id> {
     let ignored = ErrorCollector::default();
     let field = BodyFields::new(body, "", &ignored).skippable(name)?;

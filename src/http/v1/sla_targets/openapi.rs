@@ -1,4 +1,4 @@
-//! `/v1/sla-targets`.
+//! Describes `/v1/sla-targets`.
 
 use serde_json::json;
 
@@ -78,7 +78,7 @@ fn report() -> ApiOperation {
         .refuses(&[422])
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     object()
         .may_have("name", name())

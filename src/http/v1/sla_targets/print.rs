@@ -1,5 +1,5 @@
-//! A report as an HTML page for printing or saving as a PDF: one file, no script, no external resources, print CSS
-//! inside.
+//! A report as an HTML page, to be printed or saved as a PDF: one file with its own print styles, no script, no external
+//! resources.
 
 use askama::Template;
 
@@ -10,7 +10,7 @@ use crate::model::recurrence::zone::IanaZone;
 use crate::sla_reports::{ServiceReport, SlaReport};
 use crate::stats::sla::calculation::SlaCalculation;
 
-/// Content security policy of the page: only its own style is allowed.
+/// Content security policy of the page, which only allows its own style.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                                  frame-ancestors 'none'";
 
@@ -37,7 +37,7 @@ struct ReportSection<'a> {
 }
 
 struct ReportTable {
-    /// `met`, `missed` or `not judged`.
+    /// Result of the period: `met`, `missed` or `not judged`.
     judgement: &'static str,
     rows: Vec<(&'static str, String)>,
 }
@@ -115,7 +115,7 @@ fn table(figures: &FiguresView) -> ReportTable {
     }
 }
 
-/// Local time in the zone.
+/// Formats a time in this time zone.
 fn wall(zone: IanaZone, at: Timestamp) -> String {
     zone.wall(at).map_or_else(|| at.to_string(), |wall| wall.format("%Y-%m-%d %H:%M:%S").to_string())
 }
@@ -125,7 +125,7 @@ fn length(ms: i64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A duration in its two largest units.
+/// Formats a duration in its two largest units.
 fn duration(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s")];
     let sign = if seconds < 0.0 { "-" } else { "" };

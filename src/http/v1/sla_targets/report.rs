@@ -1,6 +1,6 @@
-//! `GET /v1/sla-targets/{id}/report`: the report of a period, as JSON, CSV, or a page to print.
+//! `GET /v1/sla-targets/{id}/report`: the report about a period, as JSON, CSV, or a page for printing.
 //!
-//! `sla_reports` computes it.
+//! `sla_reports` computes the report.
 
 use chrono::NaiveDate;
 
@@ -62,7 +62,7 @@ fn read_period(query: &QueryString, errors: &mut FieldErrors) -> RequestedPeriod
     }
 }
 
-/// The period under these terms; `None` for a future one.
+/// Returns the requested period under these terms; `None` for a future one, or for invalid input.
 fn period_of(terms: &SlaTerms, asked: RequestedPeriod, now: Timestamp) -> Option<TimeRange> {
     let SlaTerms { period, zone, .. } = terms;
     match asked {

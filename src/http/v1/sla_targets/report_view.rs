@@ -17,7 +17,7 @@ use crate::stats::sla::calculation::SlaCalculation;
 use crate::stats::sla::{ExclusionReason, SlaInterval, SlaSums, SlaTimeClass};
 use crate::stats::uptime::Availability;
 
-/// The result of a period of an SLA target.
+/// The report about an SLA target over a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ReportView<'a> {
     target: SlaTargetView<'a>,
@@ -43,27 +43,27 @@ pub(super) struct ReportPeriodView {
     is_over: bool,
 }
 
-/// The figures of one service, or of all together.
+/// The figures of one service, or of all services together.
 #[derive(Serialize, ToSchema)]
 pub(super) struct FiguresView {
-    /// Per cent of the measured time that was up, cut to three decimals; null: nothing was measured.
+    /// Availability in per cent of the measured time, cut to three decimals; null if nothing was measured.
     #[schema(schema_with = percent_or_null, required)]
     pub(super) availability: Option<f64>,
-    /// True as long as the error budget is not overdrawn; null: nothing was measured.
+    /// True while the error budget is not overdrawn; null if nothing was measured.
     #[schema(schema_with = judgement, required)]
     pub(super) is_met: Option<bool>,
     pub(super) up_seconds: f64,
     pub(super) down_seconds: f64,
-    /// Agreed time without checks.
+    /// Seconds of agreed time without checks.
     pub(super) unmeasured_seconds: f64,
-    /// Agreed time that is excluded: planned work, pauses, and time in which a service could not be reached.
+    /// Seconds of agreed time that are excluded: planned maintenances, pauses, and time in which a service was unreachable.
     pub(super) left_out_seconds: f64,
-    /// Agreed time of the period in the future.
+    /// Seconds of agreed time in the future part of the period.
     pub(super) to_come_seconds: f64,
     pub(super) outages: usize,
     #[schema(inline)]
     pub(super) error_budget: BudgetView,
-    /// 1 uses up exactly the budget of the period; null: nothing was measured.
+    /// Speed at which the error budget is used; 1 uses exactly the budget of the period. Null if nothing was measured.
     #[schema(schema_with = rate, required)]
     pub(super) burn_rate: Option<f64>,
 }
@@ -72,11 +72,11 @@ pub(super) struct FiguresView {
 pub(super) struct BudgetView {
     pub(super) total_seconds: f64,
     pub(super) used_seconds: f64,
-    /// Negative when the budget is overdrawn.
+    /// Seconds of budget left; negative when the budget is overdrawn.
     pub(super) left_seconds: f64,
 }
 
-/// Burn rate of the error budget at present.
+/// The current burn rates of the error budget.
 #[derive(Serialize, ToSchema)]
 pub(super) struct BurnView {
     #[schema(schema_with = burn_state)]
@@ -91,7 +91,7 @@ struct BurnRuleView {
     state: &'static str,
     long_seconds: f64,
     short_seconds: f64,
-    /// The burn rate from which on it fires, if both windows have it.
+    /// The burn rate that both windows must reach for the rule to fire.
     threshold: f64,
     #[schema(schema_with = rate, required)]
     long_burn_rate: Option<f64>,
@@ -120,7 +120,7 @@ struct OutageView {
     from: Timestamp,
     #[schema(schema_with = timestamp)]
     to: Timestamp,
-    /// The promised time in it.
+    /// Seconds of agreed time in the outage.
     down_seconds: f64,
 }
 
@@ -130,7 +130,7 @@ struct LeftOutView {
     from: Timestamp,
     #[schema(schema_with = timestamp)]
     to: Timestamp,
-    /// The promised time in it.
+    /// Seconds of agreed time in the interval.
     seconds: f64,
     #[schema(schema_with = reason)]
     reason: &'static str,
@@ -147,7 +147,7 @@ struct ReportIncidentView {
 }
 
 impl<'a> ReportView<'a> {
-    /// The view of a report.
+    /// Creates the view of a report.
     pub(super) fn of(report: &'a SlaReport) -> Self {
         let judged = &report.judged;
         Self {
@@ -166,14 +166,14 @@ impl<'a> ReportView<'a> {
 }
 
 impl FiguresView {
-    /// The figures of all services together.
+    /// Creates the view of the figures of all services together.
     pub(super) fn of_all(report: &SlaReport) -> Self {
         let outages = report.services.iter().map(|service| outages(&service.runs).count()).sum();
         let figures = Self::of(&report.judged, report.sums, report.services.len());
         Self { outages, to_come_seconds: seconds(report.judged.to_come_ms), ..figures }
     }
 
-    /// The figures of one service.
+    /// Creates the view of the figures of one service.
     pub(super) fn of_one(judged: &SlaCalculation, service: &ServiceReport) -> Self {
         Self { outages: outages(&service.runs).count(), ..Self::of(judged, service.sums, 1) }
     }
@@ -202,7 +202,7 @@ impl FiguresView {
 }
 
 impl BurnView {
-    /// The view of all rules.
+    /// Creates the view of all rules.
     pub(super) fn of(readings: &[BurnRateReading]) -> Self {
         let rule = |reading: &BurnRateReading| BurnRuleView {
             state: reading.rule.state.as_str(),
@@ -242,12 +242,12 @@ impl<'a> ReportServiceView<'a> {
     }
 }
 
-/// The outages among these runs.
+/// Returns the outages among these intervals.
 pub(super) fn outages(runs: &[SlaInterval]) -> impl Iterator<Item = &SlaInterval> {
     runs.iter().filter(|run| run.time == SlaTimeClass::Down)
 }
 
-/// The runs that are left out, each with the reason.
+/// Returns the intervals that are left out, each with the reason.
 pub(super) fn left_outs(runs: &[SlaInterval]) -> impl Iterator<Item = (&SlaInterval, ExclusionReason)> {
     runs.iter().filter_map(|run| match run.time {
         SlaTimeClass::LeftOut(reason) => Some((run, reason)),
@@ -255,7 +255,7 @@ pub(super) fn left_outs(runs: &[SlaInterval]) -> impl Iterator<Item = (&SlaInter
     })
 }
 
-/// Thousandths as a number: milliseconds as seconds, and burn rates.
+/// Converts thousandths to a number: milliseconds to seconds, and burn rates.
 #[expect(
     clippy::cast_precision_loss,
     reason = "far below 2^53: seconds of some thousand services over a year"

@@ -1,4 +1,4 @@
-//! A report as CSV for spreadsheets (RFC 4180): one row for all services, one for each service, one for each run.
+//! A report as CSV for spreadsheets (RFC 4180): one row for all services, one for each service, one for each interval.
 
 use crate::http::v1::sla_targets::report_view::{FiguresView, left_outs, outages, seconds};
 use crate::sla_reports::{ServiceReport, SlaReport};
@@ -71,7 +71,7 @@ fn push(text: &mut String, first: impl Iterator<Item = String>, further: &[Strin
     text.push_str("\r\n");
 }
 
-/// A cell with a user's text: never a formula, and quoted if it has commas, quotes or line breaks.
+/// Formats a user's text as a cell: never as a formula, and quoted if it has commas, quotes or line breaks.
 fn quoted(cell: &str) -> String {
     let guarded = if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() };
     if guarded.contains([',', '"', '\n', '\r']) {

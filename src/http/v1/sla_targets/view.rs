@@ -45,7 +45,7 @@ pub(super) struct SlaTargetView<'a> {
 }
 
 impl<'a> SlaTargetView<'a> {
-    /// The view of a target.
+    /// Creates the view of a target.
     pub(super) fn of(target: &'a SlaTarget) -> Self {
         let (service, tag) = match &target.subject {
             SlaSubject::Service(service) => (Some(service), None),

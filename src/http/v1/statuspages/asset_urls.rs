@@ -1,8 +1,8 @@
 //! URLs of the files of a status page (contract 4.16): `{base_url}/assets/{hash}`.
 //!
-//! The hash is the content's SHA-256, so new content has a new URL and equal content the same one.
+//! The hash is the SHA-256 of the content: new content has a new URL, and equal content has the same URL.
 
-/// The URLs in a page object.
+/// The URLs of files in the JSON of a status page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::http) struct AssetUrls {
     pub(in crate::http) logo: Option<String>,
@@ -11,7 +11,7 @@ pub(in crate::http) struct AssetUrls {
 }
 
 impl AssetUrls {
-    /// The URLs of these files, given as kind and hash.
+    /// Returns the URLs of these files, which are given as kind and hash.
     pub(in crate::http) fn of(base_url: &str, files: &[(String, String)]) -> Self {
         let url = |kind: &str| {
             let file = files.iter().find(|(known, _)| known == kind);

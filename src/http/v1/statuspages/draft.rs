@@ -1,7 +1,7 @@
-//! Reads a status page from a request body (contract 4.13.2): every field is read in the order of the table, every
-//! error is collected, nothing is stored.
+//! Reads a status page from a request body (contract 4.13.2). Fields are read in the order of the table, and every error is
+//! collected; nothing is stored.
 //!
-//! Rules between fields are checked when the later one of them is read, on the resulting page.
+//! A rule between two fields is checked when the second one is read, on the resulting page.
 
 use serde_json::{Map, Value};
 
@@ -21,37 +21,37 @@ use crate::model::statuspage::word::{AccessType, LogoSize, PageColorScheme, Subs
 use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, Statuspage, URL_LENGTH, WHITELIST_MAX, used_locale};
 use crate::model::translated_text::TranslatedText;
 
-/// The context in which a page is written.
+/// Reads status pages of one organisation.
 pub(super) struct StatuspageParser<'a> {
     /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
-    /// The requested slug, if it is unavailable.
+    /// The requested slug if it is unavailable, else `None`.
     pub(super) unavailable: Option<String>,
     pub(super) now: Timestamp,
 }
 
-/// The contents of a body.
+/// The contents of a valid body.
 pub(super) struct StatuspageDraft {
-    /// The page; its slug is empty if it is to be derived, its password hash is the old one.
+    /// The page. Its slug is empty if it is to be derived from the name; its password hash is the old one.
     pub(super) page: Statuspage,
     pub(super) password: Option<Password>,
     /// True if a new page is to be published at once.
     pub(super) publish: bool,
 }
 
-/// The requested slug, if it is well-formed.
+/// Returns the requested slug, if it is well-formed.
 pub(super) fn asked_slug(body: &Map<String, Value>) -> Option<String> {
     let slug = body.get("slug")?.as_str()?.trim();
     (is_slug(slug) && slug.len() <= SLUG_LENGTH).then(|| slug.to_owned())
 }
 
 impl StatuspageParser<'_> {
-    /// The new page of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<StatuspageDraft, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| self.read_name(&field));
-        // Without a name there is an error, and the page is dropped.
+        // A missing name has added an error, so the page with this name is not returned.
         let name = name.unwrap_or_else(|| TranslatedText::single(&self.organisation.default_locale, ""));
         let page = Statuspage::new(self.organisation.key, name, self.now);
         let mut drafted = self.read(&fields, page);
@@ -60,7 +60,7 @@ impl StatuspageParser<'_> {
         errors.into_inner().into_result(drafted)
     }
 
-    /// The stored page with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored page with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,
@@ -78,7 +78,7 @@ impl StatuspageParser<'_> {
         read_translated(field, NAME_LENGTH, self.organisation)
     }
 
-    /// Reads all fields after the name.
+    /// Reads all fields except the name.
     fn read(&self, fields: &BodyFields<'_>, mut page: Statuspage) -> StatuspageDraft {
         set(&mut page.slug, fields.skippable("slug").and_then(|field| self.read_slug(&field)));
         change(&mut page.primary_color, read_color(fields, "primary_color"));
@@ -109,8 +109,8 @@ impl StatuspageParser<'_> {
         StatuspageDraft { page, password, publish: false }
     }
 
-    /// Reads the texts in the languages that the page will offer. The organisation's default language must be among
-    /// them if it is offered, else the page's own.
+    /// Reads `seo` in the languages that the page will offer. Texts are required in the organisation's default language, or
+    /// in the page's own default if the page does not offer that language.
     fn read_seo(&self, fields: &BodyFields<'_>, page: &mut Statuspage) {
         let offered = page.effective_locales(self.organisation);
         let default = used_locale(&self.organisation.default_locale, &offered);
@@ -152,7 +152,7 @@ impl StatuspageParser<'_> {
         change(&mut page.default_locale, fields.nullable_text("default_locale", 1..=usize::MAX));
         let served = page.effective_locales(self.organisation);
         let is_served = page.default_locale.as_ref().is_none_or(|own| used_locale(own, &served).is_some());
-        // A stored default is only checked again if the body changes languages.
+        // A stored default language is only checked again if the body changes the languages.
         if is_sound && !is_served && (was_given || fields.has("default_locale")) {
             fields.refuse("default_locale", FieldRule::LocaleSubset);
         }
@@ -250,7 +250,7 @@ fn read_url(fields: &BodyFields<'_>, name: &str) -> FieldPatch<String> {
     })
 }
 
-/// Returns true for `http://`, `https://` or `mailto:`, followed by at least one character.
+/// Returns true for a URL that starts with `http://`, `https://` or `mailto:` and has a host or an address.
 fn is_url(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
@@ -260,7 +260,7 @@ fn is_url(text: &str) -> bool {
     is_plain && known && names_something
 }
 
-/// All entries, or `None` if one of them is invalid; all of them are read.
+/// Reads all entries; returns `None` if one of them is invalid.
 fn collect<T>(entries: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     let entries: Vec<Option<T>> = entries.collect();
     entries.into_iter().collect()
@@ -282,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 4.13.2: `http://`, `https://` or `mailto:`.
+    /// Contract 4.13.2: a URL starts with `http://`, `https://` or `mailto:`.
     #[rstest]
     #[case("https://example.com/imprint?a=b#c", true)]
     #[case("http://example.com", true)]

@@ -1,4 +1,4 @@
-//! Hashes passwords on a separate thread, few at a time: each takes about 19 MiB and tens of milliseconds.
+//! Hashes passwords on a separate thread, few at a time: each hash takes about 19 MiB and tens of milliseconds.
 
 use anyhow::Context as _;
 use tokio::sync::Semaphore;
@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 use crate::http::kit::error::ApiError;
 use crate::model::password::Password;
 
-/// Passwords hashed at a time.
+/// Maximum number of passwords hashed at a time.
 const AT_A_TIME: usize = 2;
 
 /// Hashes the passwords of status pages.

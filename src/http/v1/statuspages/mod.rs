@@ -1,7 +1,7 @@
-//! `/v1/statuspages` (contract 4.13): list, read, create, change, delete, publish, withdraw.
+//! `/v1/statuspages` (contract 4.13): list, read, create, change, delete, publish and withdraw status pages.
 //!
-//! Reading a body is in `draft`, the view in `view` and `viewer`, the components in `components`. Passwords are hashed
-//! before a transaction begins, so that it holds up no other writer.
+//! Bodies are read in `draft`, the JSON is built in `view` and `viewer`, and `components` has the components. Passwords are
+//! hashed before the transaction begins, so that other writers do not have to wait.
 
 pub(in crate::http) mod asset_urls;
 mod draft;
@@ -43,7 +43,7 @@ pub(super) async fn list_statuspages(call: ApiCall<AppState>) -> Result<ApiReply
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    // No page has an empty or malformed slug, so such a filter selects nothing. A database may refuse the text.
+    // No page has an empty slug, so a malformed slug selects nothing. The database might refuse the malformed text.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let listed = statuspages::list(main, caller.visibility(), slug, request.window()).await;
     let (pages, total) = listed?;
@@ -135,7 +135,7 @@ pub(super) async fn delete_statuspage(call: ApiCall<AppState>) -> Result<Committ
     write.commit(ApiReply::deleted(id)).await
 }
 
-/// The requested slug, if it is unavailable to the caller.
+/// Returns the requested slug if it is unavailable to the caller.
 async fn unavailable_slug(
     state: &AppState,
     caller: &Caller,
@@ -150,7 +150,7 @@ async fn unavailable_slug(
     Ok(taken.then_some(slug))
 }
 
-/// Stores a new page under the requested slug, or the first free one of those derived from its name.
+/// Stores a new page under the requested slug, or under the first free slug derived from its name.
 async fn insert(
     state: &AppState,
     default_locale: &str,
@@ -174,7 +174,7 @@ async fn insert(
             continue;
         };
         let named = Statuspage { slug, ..page.clone() };
-        // A slug may have been taken meanwhile; the next read sees it.
+        // If the slug has been taken meanwhile, the next read sees it.
         if let Some(stored) = slugs::insert(&**write, named, now).await? {
             return Ok(stored);
         }

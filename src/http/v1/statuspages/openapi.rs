@@ -1,4 +1,4 @@
-//! Description of `/v1/statuspages` (contract 4.13) and the files of a page (4.16).
+//! Describes `/v1/statuspages` (contract 4.13) and the files of a page (4.16).
 
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,7 @@ const SEO_FLAGS: [(&str, &str); 3] = [
     ("event_images", "Stored; previews have no images yet."),
 ];
 
-/// A file of a page: its path, the ids and summaries of both operations, and the allowed uploads.
+/// A file of a page: its path, id and summary of each operation, and the allowed file types.
 struct PageFileSpec {
     path: &'static str,
     upload: [&'static str; 2],
@@ -72,7 +72,7 @@ const FILES: [PageFileSpec; 3] = [
 const IMAGE: &str = "JPEG, PNG, WebP or SVG, at most 2 MiB.";
 const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 
-/// `extra` are the constant members configured by the operator.
+/// Describes status pages; `extra` are constant members of their JSON that the operator has configured.
 pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> ApiChapter {
     let extended = |shown: ApiSchema| extra.keys().fold(shown, |shape, name| shape.has(name, anything()));
     let schemas = vec![
@@ -164,17 +164,17 @@ fn sent_seo() -> ApiSchema {
     flags.may_have("image_appearance", image_appearance()).closed()
 }
 
-/// `#RRGGBB`; null and an empty text mean none.
+/// A colour in requests: `#RRGGBB`; null and an empty text remove it.
 fn sent_color() -> ApiSchema {
     string().pattern("^(#[0-9A-Fa-f]{6})?$").nullable()
 }
 
-/// A password; an empty text means null.
+/// A password in requests; an empty text means null.
 fn sent_password() -> ApiSchema {
     any_of([text_in(&PASSWORD_LENGTH), text(0, 0)]).nullable().says("Write-only; null removes it.")
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     let address = || text_in(&URL_LENGTH).nullable().says("`http://`, `https://` or `mailto:`.");
     let locales = list_of(string()).items(1, 100).nullable();

@@ -1,4 +1,4 @@
-//! Publishing and withdrawing a status page (contract 4.13.3, 3.3).
+//! Publishes and withdraws status pages (contract 4.13.3, 3.3).
 //!
 //! Published pages are counted while the organisation is locked, so that two requests cannot take the same slot.
 
@@ -45,13 +45,13 @@ async fn set_published(call: ApiCall<AppState>, is_published: bool) -> Result<Co
     write.commit(reply.in_language(&languages)).await
 }
 
-/// Returns true if a page that is created now is published at once. The organisation is locked.
+/// Returns true if a page that is created now is to be published at once. The organisation must be locked.
 pub(super) async fn may_publish_now(transaction: &Transaction, caller: &Caller) -> Result<bool, ApiError> {
     let is_permitted = caller.token.permissions.contains(Permission::StatuspagesPublish);
     Ok(is_permitted && published_slot(transaction, caller).await?.is_ok())
 }
 
-/// Checks that the plan has room for one more published page; returns the broken rule otherwise.
+/// Checks that the plan has room for another published page; returns the broken rule otherwise.
 async fn published_slot(
     transaction: &Transaction,
     caller: &Caller,

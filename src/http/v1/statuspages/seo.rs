@@ -1,5 +1,5 @@
-//! Reads the `seo` block of a body (contract 4.13.2): it replaces the stored one; missing members get their defaults.
-//! Texts are in the languages that the page offers.
+//! Reads the `seo` block of a body (contract 4.13.2). A sent block replaces the stored one, and missing members get their
+//! defaults. Texts are in the languages that the page offers.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use crate::model::statuspage::seo::{DESCRIPTION_LENGTH, IMAGE_SUBTITLE_LENGTH, S
 use crate::model::statuspage::word::ImageAppearance;
 use crate::model::translated_text::TranslatedText;
 
-/// The keys of the block.
+/// The members of the block.
 const KEYS: [&str; 7] = [
     "title",
     "description",
@@ -22,7 +22,7 @@ const KEYS: [&str; 7] = [
     "event_images",
 ];
 
-/// Reads the block. Adds an error for an invalid member, which gets its default.
+/// Reads the block. An invalid member adds an error, and gets its default.
 pub(super) fn read_seo(field: &BodyField<'_>, languages: TextLanguages<'_>) -> Option<SeoSettings> {
     let fields = field.object()?;
     let text = |name, length| read_text(&fields, name, length, languages);
@@ -44,7 +44,7 @@ pub(super) fn read_seo(field: &BodyField<'_>, languages: TextLanguages<'_>) -> O
     })
 }
 
-/// Reads `{locale: text}`; `{}` and null mean none.
+/// Reads an object with one text per language; `{}` and null mean no text.
 fn read_text(
     fields: &BodyFields<'_>,
     name: &str,

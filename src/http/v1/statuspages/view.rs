@@ -1,6 +1,6 @@
 //! Status pages as clients see them (contract 4.13.1), in the order of its example.
 //!
-//! A list shows the number of components, a single page the components, and the response about a file neither.
+//! A list shows the number of components, a single page shows the components, and a response about a file shows neither.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use crate::model::statuspage::word::{
 };
 use crate::model::translated_text::TranslatedText;
 
-/// A status page by itself.
+/// A single status page.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StatuspageView<'a> {
     #[serde(flatten)]
@@ -33,7 +33,7 @@ pub(super) struct StatuspageView<'a> {
     pub(super) page: StatuspageBodyView<'a>,
     #[schema(schema_with = components_count)]
     pub(super) components_count: usize,
-    /// Flat, parents before children.
+    /// All components of the page in one flat list, parents before children.
     pub(super) components: Vec<ComponentView<'a>>,
     #[schema(schema_with = timestamp)]
     pub(super) created_at: Timestamp,
@@ -41,7 +41,7 @@ pub(super) struct StatuspageView<'a> {
     pub(super) updated_at: Timestamp,
 }
 
-/// A status page in a list.
+/// A status page, as a row of a list.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StatuspageRowView<'a> {
     #[serde(flatten)]
@@ -55,7 +55,7 @@ pub(super) struct StatuspageRowView<'a> {
     pub(super) updated_at: Timestamp,
 }
 
-/// A status page of which a file was changed.
+/// A status page, in the response to a change of one of its files.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StatuspageFilesView<'a> {
     #[serde(flatten)]
@@ -67,7 +67,7 @@ pub(super) struct StatuspageFilesView<'a> {
     pub(super) updated_at: Timestamp,
 }
 
-/// The data of a page that every answer shows.
+/// The members of a page that every response shows.
 #[derive(Serialize, ToSchema)]
 pub(super) struct StatuspageBodyView<'a> {
     #[schema(schema_with = id)]
@@ -81,7 +81,7 @@ pub(super) struct StatuspageBodyView<'a> {
     url: String,
     is_published: bool,
     theme: &'static str,
-    /// Null: those of the organisation.
+    /// The languages of the page; null means those of the organisation.
     #[schema(required)]
     supported_locales: Option<&'a [String]>,
     #[schema(required)]
@@ -114,7 +114,7 @@ pub(super) struct StatuspageBodyView<'a> {
     favicon_url: Option<String>,
     #[schema(schema_with = access_type)]
     access_type: &'static str,
-    /// The password itself is never shown.
+    /// True if the page has a password, which itself is never shown.
     has_password: bool,
     email_whitelist: &'a [String],
     #[schema(schema_with = appearance)]
@@ -124,7 +124,7 @@ pub(super) struct StatuspageBodyView<'a> {
     subscriber_channels: Vec<&'static str>,
 }
 
-/// The settings of a page for search engines and link previews; a text without any language is an empty object.
+/// The settings of a page for search engines and link previews. A text that exists in no language is an empty object.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Seo)]
 pub(super) struct SeoView<'a> {
@@ -141,14 +141,14 @@ pub(super) struct SeoView<'a> {
     event_images: bool,
 }
 
-/// Data of a page beside its own row.
+/// Data of a page in addition to its own row.
 pub(super) struct StatuspageDetails {
     pub(super) files: AssetUrls,
     pub(super) url: String,
 }
 
 impl<'a> StatuspageBodyView<'a> {
-    /// The view of a page of this organisation.
+    /// Creates the view of a page of this organisation.
     pub(super) fn of(
         page: &'a Statuspage,
         beside: StatuspageDetails,
@@ -194,7 +194,7 @@ impl<'a> StatuspageBodyView<'a> {
 }
 
 impl<'a> SeoView<'a> {
-    /// The view of this block.
+    /// Creates the view of the `seo` block.
     fn of(seo: &'a SeoSettings) -> Self {
         let texts = |text: &'a Option<TranslatedText>| text.iter().flat_map(TranslatedText::iter).collect();
         Self {
@@ -213,7 +213,7 @@ pub(super) fn slug() -> ApiSchema {
     text(1, SLUG_LENGTH).pattern("^[a-z0-9]+(-[a-z0-9]+)*$")
 }
 
-/// The size of the logo.
+/// The schema of the size of the logo.
 pub(super) fn logo_size() -> ApiSchema {
     enum_of(LogoSize::WORDS).says("Height of the logo.")
 }
@@ -226,7 +226,7 @@ pub(super) fn access_type() -> ApiSchema {
     )
 }
 
-/// The colour scheme of a page.
+/// The schema of the colour scheme of a page.
 pub(super) fn appearance() -> ApiSchema {
     enum_of(PageColorScheme::WORDS)
         .says("Colours before the visitor chooses; `system`: those of the visitor's system.")
@@ -237,7 +237,7 @@ pub(super) fn subscriber_channels() -> ApiSchema {
     list_of(enum_of(SubscriberChannel::WORDS)).says("Stored; visitors cannot subscribe yet.")
 }
 
-/// The colours of the preview image.
+/// The schema of the colours of the preview image.
 pub(super) fn image_appearance() -> ApiSchema {
     enum_of(ImageAppearance::WORDS)
         .default_value(ImageAppearance::Auto.as_str())

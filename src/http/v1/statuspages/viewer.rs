@@ -1,4 +1,4 @@
-//! Reads the shown data of status pages: data of other tables is queried once for all pages of a list.
+//! Builds the JSON of status pages. Data of other tables is queried once for all pages of a list.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -17,17 +17,17 @@ use crate::model::statuspage::Statuspage;
 use crate::store::StoreConnection;
 use crate::store::statuspages::page_extras::{PageExtras, of_pages};
 
-/// Reads pages for one caller.
+/// Builds the JSON of status pages for one caller.
 pub(in crate::http) struct PageViewer<'a> {
     /// Application state, for URLs and the engine.
     pub(in crate::http) state: &'a AppState,
     pub(in crate::http) caller: &'a Caller,
-    /// The reader's languages.
+    /// The language of the response.
     pub(in crate::http) languages: &'a AnswerLanguage,
 }
 
 impl PageViewer<'_> {
-    /// The rows of a list: without `components`.
+    /// Returns the pages of a list, without `components`.
     pub(super) async fn rows(
         &self,
         connection: &dyn StoreConnection,
@@ -48,7 +48,7 @@ impl PageViewer<'_> {
         Ok(pages.iter().map(row).collect())
     }
 
-    /// One page with its components.
+    /// Returns one page with its components.
     pub(in crate::http) async fn whole(
         &self,
         connection: &dyn StoreConnection,
@@ -66,7 +66,7 @@ impl PageViewer<'_> {
         }))
     }
 
-    /// One page without `components` and `components_count`: the response about a file (contract 4.16).
+    /// Returns one page without `components` and `components_count`, for the response about a file (contract 4.16).
     pub(in crate::http) async fn bare(
         &self,
         connection: &dyn StoreConnection,
@@ -97,7 +97,7 @@ impl PageViewer<'_> {
         StatuspageBodyView::of(page, beside, &self.caller.organisation, self.languages)
     }
 
-    /// The public URL (specification 2.6).
+    /// Returns the public URL of a page (specification 2.6).
     fn url(&self, page: &Statuspage, active_hostname: Option<String>) -> String {
         match active_hostname {
             Some(hostname) => format!("https://{hostname}"),
@@ -105,7 +105,7 @@ impl PageViewer<'_> {
         }
     }
 
-    /// The view with the operator's constant members (contract 1.14), which never replace a regular one.
+    /// Returns the JSON with the operator's constant members (contract 1.14), which never replace a regular member.
     fn finish(&self, view: &impl Serialize) -> Value {
         let mut shown = to_json(view);
         if let Value::Object(members) = &mut shown {

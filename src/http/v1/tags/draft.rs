@@ -1,4 +1,4 @@
-//! Reads a tag (contract 4.4) from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads a tag (contract 4.4) from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use crate::model::tag::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TagDraft {
     pub(super) name: TagName,
-    /// Colour; `None` = derived from the name.
+    /// Colour of the tag; `None` = derived from the name.
     pub(super) color: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl TagDraft {
         }
     }
 
-    /// The stored tag with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored tag with its changes.
     pub(super) fn read_changes(body: &Map<String, Value>, stored: &Tag) -> Result<Tag, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);

@@ -1,6 +1,6 @@
-//! Entries of a list of tags (contract 4.3.6): each names a tag by its id or by its name.
+//! Entries of a list of tags (contract 4.3.6), each of which names a tag by its id or by its name.
 //!
-//! Only the form is read here; the existence of all tags is checked at once in the store.
+//! Only the form of entries is read here. The store checks whether the tags exist, with one query.
 
 use serde_json::{Map, Value};
 
@@ -10,12 +10,12 @@ use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::tag::{Tag, TagName, looks_like_id};
 
-/// The meaning of one entry.
+/// A tag, as an entry names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::http::v1) enum TagEntry {
-    /// A tag with this id, or else with this name; never creates one.
+    /// The tag with this id, or else with this name. The entry never creates a tag.
     Existing(Id, Option<TagName>),
-    /// A tag with this name.
+    /// The tag with this name, which may be created.
     Named(TagName),
 }
 
@@ -35,7 +35,7 @@ impl TagEntry {
         }
     }
 
-    /// Returns the id that the entry may be.
+    /// Returns the id that the entry may mean.
     pub(in crate::http::v1) const fn id(&self) -> Option<Id> {
         match self {
             Self::Existing(id, _) => Some(*id),
@@ -43,7 +43,7 @@ impl TagEntry {
         }
     }
 
-    /// Returns the name that the entry may be.
+    /// Returns the name that the entry may mean.
     pub(in crate::http::v1) const fn name(&self) -> Option<&TagName> {
         match self {
             Self::Existing(_, name) => name.as_ref(),
@@ -58,7 +58,7 @@ impl TagEntry {
         self.id().and_then(by_id).or_else(|| self.name().and_then(by_name))
     }
 
-    /// The error of an entry that names no tag and must not create one.
+    /// Returns the error for an entry that names no existing tag and must not create one.
     pub(in crate::http::v1) fn unknown(&self) -> FieldRule {
         FieldRule::TagUnknown(match self {
             Self::Existing(id, _) => id.to_string(),
@@ -67,10 +67,10 @@ impl TagEntry {
     }
 }
 
-/// The entries of a list, each as read or with its error.
+/// The entries of a list; each is a tag, or the error of the entry.
 pub(in crate::http::v1) type Entries = Vec<Result<TagEntry, FieldRule>>;
 
-/// Reads the entries of `tags`, at most `most`; fails if the list as a whole is invalid.
+/// Reads the entries of `tags`, at most `most`. `None` if the list is missing, or invalid as a whole.
 pub(in crate::http::v1) fn read_entries(
     body: &Map<String, Value>,
     most: usize,

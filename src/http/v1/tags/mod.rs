@@ -1,7 +1,7 @@
-//! `/v1/tags` (contract 4.4): list, read, create, find or create, change, delete.
+//! `/v1/tags` (contract 4.4): list, read, create, find or create, change and delete tags.
 //!
-//! Every write locks the organisation first: names stay unique, quotas exact, and of several equal "find or create"
-//! requests exactly one creates. Tags are assigned to services in `services`.
+//! Every write locks the organisation first, so that names stay unique and quotas exact, and that of several equal "find or
+//! create" requests exactly one creates the tag. `services` assigns tags to services.
 
 mod draft;
 pub(super) mod entries;
@@ -129,7 +129,7 @@ async fn insert(
     write.commit(reply).await
 }
 
-/// Checks that the plan has room for one more tag (step 13).
+/// Checks that the plan has room for another tag (step 13).
 async fn check_quota(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let Some(limit) = caller.limits.tags else { return Ok(()) };
     let usage = tags::count_user(transaction, caller.organisation.key).await?;
@@ -140,7 +140,7 @@ fn refused(path: &str, rule: FieldRule) -> ApiError {
     ApiError::Fields(FieldErrors::of(path, rule))
 }
 
-/// Reads the filters `label` and `key`; `None` when they select nothing.
+/// Reads the filters `label` and `key`; `None` when they cannot select any tag.
 fn read_filter(query: &QueryString) -> Result<Option<TagFilter>, FieldErrors> {
     let mut errors = FieldErrors::default();
     let (label, key) = (query.single("label", &mut errors), query.single("key", &mut errors));
@@ -165,7 +165,7 @@ async fn counted_one(
     rows.pop().ok_or(ApiError::NotFound)
 }
 
-/// Tags with `services_count`, with one query.
+/// Renders tags with `services_count`, which is queried once.
 async fn counted(
     connection: &dyn StoreConnection,
     visibility: Visibility,
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 4.4, filters; specification 4.9.
+    /// Contract 4.4: filters; specification 4.9.
     #[rstest]
     #[case("", Some((None, None)))]
     #[case("label=env%3Aprod", Some((Some("env:prod"), None)))]

@@ -1,4 +1,4 @@
-//! `/v1/tags` (contract 4.4).
+//! Describes `/v1/tags` (contract 4.4).
 
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use crate::http::openapi::shape::{ApiSchema, color, enum_of, id, string, text};
 use crate::id::Id;
 use crate::model::tag::{Tag, TagSource, VALUE_MAX_LENGTH};
 
-/// A tag as shown in a service.
+/// A tag in the view of a service.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ServiceTag)]
 pub(in crate::http::v1) struct ServiceTagView<'a> {
@@ -19,7 +19,7 @@ pub(in crate::http::v1) struct ServiceTagView<'a> {
     value: Option<&'a str>,
     #[schema(schema_with = color)]
     color: &'a str,
-    /// `key:value`, or `key` alone.
+    /// The label of the tag: `key:value`, or only `key` if there is no value.
     label: String,
     #[schema(schema_with = source)]
     source: &'static str,
@@ -37,17 +37,17 @@ pub(super) struct TagView<'a> {
     value: Option<&'a str>,
     #[schema(schema_with = color)]
     color: &'a str,
-    /// `key:value`, or `key` alone.
+    /// The label of the tag: `key:value`, or only `key` if there is no value.
     label: String,
     #[schema(schema_with = source)]
     source: &'static str,
-    /// The number of services that carry it.
+    /// The number of services that carry the tag.
     #[schema(minimum = 0)]
     services_count: i64,
 }
 
 impl<'a> ServiceTagView<'a> {
-    /// The view of a tag of a service.
+    /// Creates the view of a tag of a service.
     pub(in crate::http::v1) fn of(tag: &'a Tag) -> Self {
         Self {
             id: tag.id,
@@ -61,7 +61,7 @@ impl<'a> ServiceTagView<'a> {
 }
 
 impl<'a> TagView<'a> {
-    /// The view of a tag that `services_count` services carry.
+    /// Creates the view of a tag that `services_count` services carry.
     pub(super) fn of(tag: &'a Tag, services_count: i64) -> Self {
         let ServiceTagView { id, key, value, color, label, source } = ServiceTagView::of(tag);
         Self { id, key, value, color, label, source, services_count }

@@ -1,34 +1,35 @@
 //! Parts of an SVG: decides which elements, attributes and styles are harmless.
 //!
-//! All decisions are made here; `svg` walks the tree.
+//! All decisions are made here; `svg` only walks the tree.
 
 use quick_xml::XmlVersion;
 use quick_xml::errors::Error;
 use quick_xml::escape::EscapeError;
 use quick_xml::events::BytesStart;
 
-/// More attributes than any drawing has; reading them is quadratic.
+/// Maximum number of attributes of an element, more than any drawing has. The time to read them grows with their square.
 const MAX_ATTRIBUTES: usize = 512;
 
 const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
-/// Namespaces of vocabularies that can do more than draw.
+/// Namespaces of languages that can do more than draw.
 const FOREIGN_NAMESPACES: [&str; 2] = ["www.w3.org/1999/xhtml", "www.w3.org/1998/math"];
-/// Replacement for such a namespace: its elements have no meaning.
+/// Replacement for such a namespace, so that its elements have no meaning.
 const INERT_NAMESPACE: &str = "urn:removed";
 
 const FORBIDDEN_ELEMENTS: [&str; 8] =
     ["script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler"];
 
-/// Texts that make a style refer outside of the file; searched after resolving escapes, with and without comments.
+/// Texts that make a style refer outside of the file. They are searched after escapes are resolved, with and without
+/// comments.
 const HARMFUL_STYLES: [&str; 6] =
     ["@import", "image-set(", "expression(", "-moz-binding", "behavior:", "javascript:"];
 
 /// Reason for refusing a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SvgPartError {
-    /// Not well-formed.
+    /// The part is not well-formed XML.
     Unreadable,
-    /// An entity that would need a definition.
+    /// The part contains an entity that would need a definition.
     Entity,
 }
 
@@ -37,7 +38,7 @@ pub(super) struct SvgTag {
     /// Name as written, with its prefix.
     pub(super) name: String,
     attributes: Vec<(String, String)>,
-    /// The target of an animation.
+    /// Value of `attributeName`, which an animation element changes.
     animates: Option<String>,
     /// Namespace of the element's own prefix, if it is declared on the element itself.
     namespace: Option<String>,
@@ -79,7 +80,7 @@ impl SvgTag {
         Ok(tag)
     }
 
-    /// Returns true if it may be the root element.
+    /// Returns true if the element may be the root element.
     pub(super) fn is_svg_root(&self) -> bool {
         let name = self.name.rsplit(':').next().unwrap_or_default();
         name == "svg" && self.namespace.as_deref().is_none_or(|namespace| namespace == SVG_NAMESPACE)
@@ -129,7 +130,7 @@ pub(super) fn is_xml_text(text: &str) -> bool {
     text.chars().all(is_allowed)
 }
 
-/// The value if it is allowed; `None` when the attribute must be removed.
+/// Returns the value to be written; `None` when the attribute must be removed.
 fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
     let name = local(key);
     if key == "xmlns" || key.starts_with("xmlns:") {
@@ -138,7 +139,7 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
         return Some(if is_foreign { INERT_NAMESPACE } else { value });
     }
     let stays = match &*name {
-        // Would make `#fragment` refer to another file.
+        // This attribute would make `#fragment` refer to another file.
         "base" => false,
         "href" | "src" => is_harmless_reference(value),
         "style" => !is_harmful_style(value),
@@ -147,7 +148,7 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
     stays.then_some(value)
 }
 
-/// Returns true for `#fragment`, and for an image embedded in the value.
+/// Returns true for `#fragment`, and for an image that is embedded in the value.
 fn is_harmless_reference(value: &str) -> bool {
     // Browsers ignore white space and control characters anywhere in a URL.
     let dense: String =
@@ -158,7 +159,7 @@ fn is_harmless_reference(value: &str) -> bool {
     dense.starts_with('#') || picture.is_some_and(|rest| rest.starts_with([';', ',']))
 }
 
-/// Returns true if there is a `url(` to anything but a part of the file.
+/// Returns true if the text has a `url(…)` that refers to anything except a part of the file.
 fn has_external_url(css: &str) -> bool {
     let leads_out = |(at, function): (usize, &str)| {
         let target = css[at + function.len()..]
@@ -168,13 +169,13 @@ fn has_external_url(css: &str) -> bool {
     css.match_indices("url(").any(leads_out)
 }
 
-/// Possible readings of the text by style engines: something that looks like a comment may be inside a string, and the
-/// text after it still counts.
+/// Returns the possible readings of the text by style engines. A text that looks like a comment may be inside of a string,
+/// in which case the text after it counts.
 fn css_variants(text: &str) -> [String; 2] {
     [plain_css(text, true), plain_css(text, false)]
 }
 
-/// Lower case, escapes resolved, with or without comments.
+/// Returns the text in lower case, with escapes resolved, with or without comments.
 fn plain_css(text: &str, drops_comments: bool) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -195,7 +196,8 @@ fn plain_css(text: &str, drops_comments: bool) -> String {
     plain.to_lowercase()
 }
 
-/// Reads the escape behind a backslash: up to six hexadecimal digits and one blank, or one character.
+/// Reads the escape after a backslash: up to six hexadecimal digits and one space, or one character. Returns the rest as
+/// well.
 fn unescaped(rest: &str) -> (Option<char>, &str) {
     let digits = rest.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
     if digits == 0 {
@@ -208,12 +210,12 @@ fn unescaped(rest: &str) -> (Option<char>, &str) {
     (escaped, after.strip_prefix([' ', '\t', '\n', '\r', '\u{c}']).unwrap_or(after))
 }
 
-/// The name in lower case, without prefix.
+/// Returns the name in lower case, without prefix.
 fn local(name: &str) -> String {
     name.rsplit(':').next().unwrap_or_default().to_lowercase()
 }
 
-/// Returns true for letters, digits and the four signs that are usual in names of parts.
+/// Returns true for a valid name: letters, digits, `_`, `-`, `.` and at most one `:`, with a valid first character.
 fn is_name(name: &str) -> bool {
     let is_inner =
         |character: char| character.is_alphanumeric() || matches!(character, '_' | ':' | '-' | '.');

@@ -1,4 +1,4 @@
-//! Hostile drawings, and harmless ones that must stay.
+//! Tests hostile drawings, and harmless ones that must not change.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -15,13 +15,13 @@ fn clean(text: &str) -> Result<String, SvgError> {
     sanitise(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
-/// Sanitises `before` inside a drawing.
+/// Checks that `before` becomes `after` inside of a drawing.
 #[track_caller]
 fn check(before: &str, after: &str) {
     assert_eq!(clean(&inside(before)), Ok(inside(after)), "{before}");
 }
 
-/// Contract 4.16: drawn parts stay.
+/// Contract 4.16: parts that draw are kept.
 #[rstest]
 #[case(r#"<path d="M0 0h10v10z" fill="red"/>"#)]
 #[case(r##"<g id="a"><use xlink:href="#b"/><use href="#c"/></g>"##)]
@@ -143,7 +143,7 @@ fn unnecessary_and_malformed_svg_is_refused(#[case] text: &str, #[case] error: S
     assert_eq!(clean(text), Err(error), "{text}");
 }
 
-/// Contract 4.16: 64 levels, not 65; removed levels count as well.
+/// Contract 4.16: 64 levels are accepted, 65 are not; removed levels count as well.
 #[rstest]
 #[case(63, Ok(()))]
 #[case(64, Err(SvgError::Refused))]
@@ -164,7 +164,7 @@ fn a_prefixed_root_and_a_declaration_are_fine() {
     assert_eq!(sanitise(b"<svg>\xff</svg>"), Err(SvgError::Unreadable));
 }
 
-/// Many attributes must not keep a thread busy.
+/// Many attributes must not occupy a thread for long.
 #[test]
 fn a_flood_of_attributes_is_refused() {
     let many: String = (0..200_000).map(|at| format!(" a{at}=''")).collect();
@@ -172,7 +172,7 @@ fn a_flood_of_attributes_is_refused() {
 }
 
 proptest! {
-    /// For any input: no panic, and sanitising is idempotent.
+    /// For any input, sanitising does not panic, and sanitising the result again does not change it.
     #[test]
     fn cleaning_twice_changes_nothing(inner in r#"(<g>|</g>|<a |href=|"|'|>|/>|&amp;|&#60;|<style>|</style>|<!--|-->|<!\[CDATA\[|\]\]>|url\(|x| ){0,12}"#) {
         if let Ok(once) = clean(&inside(&inner)) {

@@ -1,11 +1,11 @@
-//! Tests of the window requested by an update, before its fields are checked.
+//! Tests which window an update requests, before its fields are checked.
 
 use rstest::rstest;
 use serde_json::json;
 
 use super::*;
 
-/// Contract 4.11.2: valid parts are used, the rest is refused as a field.
+/// Contract 4.11.2: valid parts are used; invalid ones are refused as fields.
 #[rstest]
 #[case(json!({}), 1_000, Some(2_000))]
 #[case(json!({"scheduled_start": "1970-01-01T01:00:01+01:00", "scheduled_end": "1970-01-01T00:00:02Z"}), 1_000, Some(2_000))]

@@ -1,4 +1,4 @@
-//! Tests of reading a recurrence from a body.
+//! Tests how a recurrence is read from a body.
 
 use rstest::rstest;
 use serde_json::json;
@@ -16,7 +16,7 @@ fn paths<T>(read: Result<T, FieldErrors>) -> Vec<(String, String)> {
     errors.iter().map(|(path, rule)| (path.to_owned(), rule.to_string())).collect()
 }
 
-/// Sundays from two to four in Berlin, from 22 November 2026 on.
+/// Sundays from 02:00 to 04:00 in Berlin, from 22 November 2026 on.
 fn stored() -> Recurrence {
     let body = json!({
         "scheduled_start": "2026-11-22T02:00:00+01:00", "scheduled_end": "2026-11-22T04:00:00+01:00",
@@ -71,7 +71,7 @@ fn a_recurring_window_needs_an_end(#[case] mut body: Value) {
     assert_eq!(paths(read(body.as_object().unwrap(), at(NOW))), expected);
 }
 
-/// The first window after an update of the stored one.
+/// The first window after an update of the stored recurrence.
 #[rstest]
 #[case::nothing(json!({}), "2026-11-22T01:00:00.000Z", 120)]
 #[case::the_same(json!({"scheduled_start": "2026-11-22T01:00:00Z", "scheduled_end": "2026-11-22T03:00:00Z",
@@ -104,7 +104,7 @@ fn an_update_that_does_not_fit_is_refused(#[case] body: Value, #[case] (path, te
     assert_eq!(refused, [(path.to_owned(), text.to_owned())]);
 }
 
-/// The series has run for a year; unchanged values are not checked.
+/// The series has existed for a year; unchanged values are not checked again.
 #[test]
 fn a_first_window_that_is_over_may_be_sent_again() {
     let later = at("2027-11-20T00:00:00Z");

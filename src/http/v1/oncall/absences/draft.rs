@@ -1,4 +1,4 @@
-//! Reads an absence from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an absence from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -11,17 +11,17 @@ use crate::http::v1::oncall::period::read_time;
 use crate::id::Id;
 use crate::model::oncall::entry::AbsenceEntry;
 
-/// The context in which an absence is written.
+/// Reads absences of one organisation.
 pub(super) struct AbsenceParser<'a> {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// Rows that it may name.
+    /// Rows that the absence may reference.
     pub(super) known: &'a OncallLinks,
     pub(super) now: Timestamp,
 }
 
 impl AbsenceParser<'_> {
-    /// The new absence of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<AbsenceEntry, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -40,7 +40,7 @@ impl AbsenceParser<'_> {
         })
     }
 
-    /// The stored absence with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored absence with its changes.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! `/v1/oncall/absences`: periods in which a contact is on duty in no schedule.
+//! `/v1/oncall/absences`: periods in which a contact is not on duty in any schedule.
 
 mod draft;
 pub(in crate::http) mod openapi;

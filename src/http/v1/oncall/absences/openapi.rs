@@ -1,4 +1,4 @@
-//! `/v1/oncall/absences`.
+//! Describes `/v1/oncall/absences`.
 
 use serde_json::json;
 
@@ -52,7 +52,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create and update share.
+/// Members of both create and update requests.
 fn write() -> ApiSchema {
     object()
         .may_have("contact_id", id().says("The absent contact."))

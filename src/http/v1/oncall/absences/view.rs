@@ -28,7 +28,7 @@ pub(super) struct AbsenceView<'a> {
 }
 
 impl<'a> AbsenceView<'a> {
-    /// The view of an absence.
+    /// Creates the view of an absence.
     pub(super) fn of(entry: &'a AbsenceEntry) -> Self {
         Self {
             id: entry.id,

@@ -1,7 +1,7 @@
 //! Answers to cover requests: accept, decline, cancel.
 //!
-//! A contact that accepts is put on duty in the same transaction, with the organisation locked: of two concurrent
-//! acceptances the first one wins, and the second one gets the outcome (409).
+//! A contact that accepts is put on duty in the same transaction, with the organisation locked. Of two concurrent
+//! acceptances the first one succeeds; the second one is refused with the outcome (409).
 
 use serde_json::{Map, Value};
 
@@ -66,7 +66,7 @@ pub(in crate::http::v1) async fn cancel_cover_request(
     finish(write, stored.cancel(now)?, now).await
 }
 
-/// The override that puts a contact on duty.
+/// Returns the override that puts a contact on duty.
 fn build_override(request: &CoverRequest, contact: NamedContact, now: Timestamp) -> OverrideEntry {
     OverrideEntry {
         key: 0,
@@ -80,7 +80,7 @@ fn build_override(request: &CoverRequest, contact: NamedContact, now: Timestamp)
     }
 }
 
-/// Stores the outcome of the request, and responds with it.
+/// Stores the outcome of the request, and responds with the request.
 async fn finish(
     write: WriteTransaction,
     request: CoverRequest,
@@ -90,7 +90,7 @@ async fn finish(
     write.commit(ApiReply::data(to_json(&CoverRequestView::of(&request, now)))).await
 }
 
-/// Reads `contact_id`: the contact that answers.
+/// Reads `contact_id`, the contact that answers.
 fn read_contact(body: &Map<String, Value>, known: &OncallLinks) -> Result<NamedContact, ApiError> {
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);

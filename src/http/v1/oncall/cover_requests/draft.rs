@@ -1,4 +1,4 @@
-//! Reads a cover request from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads a cover request from a request body. Every field is read and every error collected; nothing is stored.
 
 use std::collections::HashSet;
 
@@ -17,19 +17,19 @@ use crate::model::oncall::cover::{CoverCandidate, CoverRequest, CoverStatus, NOT
 use crate::model::oncall::entry::NamedSchedule;
 use crate::model::oncall::schedule::OncallSchedule;
 
-/// The context in which a request is written.
+/// Reads cover requests of one organisation.
 pub(super) struct CoverRequestParser {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// Rows that it may name.
+    /// Rows that the cover request may reference.
     pub(super) known: OncallLinks,
-    /// The schedules, with the contacts that general requests are sent to.
+    /// The schedules, whose contacts are asked when the request does not name one.
     pub(super) schedules: Vec<OncallSchedule>,
     pub(super) now: Timestamp,
 }
 
 impl CoverRequestParser {
-    /// The new request of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<CoverRequest, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -60,7 +60,7 @@ impl CoverRequestParser {
         })
     }
 
-    /// Reads the contact that is asked; by default all others in the schedule.
+    /// Reads the contact that is asked; by default, all other contacts of the schedule are asked.
     fn read_asked(
         &self,
         fields: &BodyFields<'_>,

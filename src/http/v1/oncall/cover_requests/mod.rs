@@ -1,6 +1,6 @@
-//! `/v1/oncall/cover-requests`: a contact asks another one, or all of a schedule, to take over for a time.
+//! `/v1/oncall/cover-requests`: a contact asks another one, or all contacts of a schedule, to take over duty for a period.
 //!
-//! Reading a body is in `draft`, the view in `view`, accepting, declining and cancelling in `answer`.
+//! Bodies are read in `draft`, `view` is the JSON, and `answer` accepts, declines and cancels.
 
 pub(in crate::http::v1) mod answer;
 mod draft;

@@ -1,4 +1,4 @@
-//! `/v1/oncall/cover-requests`.
+//! Describes `/v1/oncall/cover-requests`.
 
 use serde_json::{Value, json};
 

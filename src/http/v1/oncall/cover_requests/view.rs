@@ -10,7 +10,7 @@ use crate::http::openapi::shape::{
 use crate::id::Id;
 use crate::model::oncall::cover::{CoverRequest, CoverStatus};
 
-/// A request of a contact to others to take over its duty for a period.
+/// A contact's request to others to take over its duty for a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CoverRequestView<'a> {
     #[schema(schema_with = id)]
@@ -52,7 +52,7 @@ struct AskedContactView {
 }
 
 impl<'a> CoverRequestView<'a> {
-    /// The view of a request at a moment.
+    /// Creates the view of a request at the time `now`, on which its status depends.
     pub(super) fn of(request: &'a CoverRequest, now: Timestamp) -> Self {
         let asked = request.asked.iter();
         Self {

@@ -1,4 +1,4 @@
-//! Shifts and uncovered periods of a schedule, also of one that is not saved yet, and the contacts on duty now.
+//! Shifts and uncovered periods of a schedule (stored or only sent for a preview), and the contacts on duty now.
 
 pub(in crate::http::v1) mod current;
 pub(in crate::http) mod openapi;

@@ -1,4 +1,4 @@
-//! Description of shifts, previews, and the contacts on duty now.
+//! Describes shifts, previews, and the contacts on duty now.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! The shifts of a schedule in a period, and a preview of those of a body, which is not stored.
+//! The shifts of a schedule in a period, and a preview of the shifts of a schedule in a body, which is not stored.
 //!
-//! The calculation takes a while for long periods; it runs on a separate thread, and before the transaction that stores
-//! the response begins.
+//! The calculation takes a while for long periods. It runs on a separate thread, before the transaction that stores the
+//! response begins.
 
 use crate::http::gate::call::ApiCall;
 use crate::http::gate::write::CommittedReply;
@@ -53,7 +53,7 @@ pub(in crate::http::v1) async fn preview_changed_schedule(
     effect.begin(&state.databases.main).await?.commit(reply).await
 }
 
-/// Both results, or the errors of both.
+/// Returns both values, or the errors of both.
 fn both(
     schedule: Result<OncallSchedule, FieldErrors>,
     range: Result<TimeRange, FieldErrors>,
@@ -68,7 +68,7 @@ fn both(
     }
 }
 
-/// 200 with the duty of a schedule, and the entries that override its layers.
+/// Responds with 200 and the duty of a schedule; overrides and absences take precedence over its layers.
 async fn reply_with_duty(
     connection: &dyn StoreConnection,
     schedule: OncallSchedule,

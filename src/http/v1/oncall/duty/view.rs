@@ -21,7 +21,7 @@ const SOURCES: [&str; 2] = ["layer", "override"];
 /// Contacts by database key.
 pub(super) type Names = HashMap<i64, NamedContact>;
 
-/// The duty of a schedule in a period.
+/// The shifts and uncovered periods of a schedule in a period.
 #[derive(Serialize, ToSchema)]
 pub(super) struct DutyView<'a> {
     #[schema(schema_with = timestamp)]
@@ -54,7 +54,7 @@ struct UncoveredPeriodView {
 }
 
 impl<'a> DutyView<'a> {
-    /// The view of the duty of a schedule. Deleted contacts are left out.
+    /// Creates the view of the duty of a schedule. Deleted contacts are left out.
     pub(super) fn of(
         schedule: &'a OncallSchedule,
         range: TimeRange,
@@ -93,7 +93,7 @@ impl<'a> ShiftView<'a> {
     }
 }
 
-/// The present duty of a schedule.
+/// The contacts on duty in a schedule, now and next.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CurrentView<'a> {
     #[schema(schema_with = id)]
@@ -124,7 +124,7 @@ struct NextView<'a> {
 }
 
 impl<'a> CurrentView<'a> {
-    /// The view of a schedule at a moment.
+    /// Creates the view of a schedule at one moment.
     pub(super) fn of(schedule: &'a OncallSchedule, present: &DutyStatus, names: &'a Names) -> Self {
         let person = |shift: &Shift| {
             let contact = names.get(&shift.contact)?;

@@ -1,4 +1,4 @@
-//! Reads an override from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an override from a request body. Every field is read and every error collected; nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -11,17 +11,17 @@ use crate::http::v1::oncall::period::read_time;
 use crate::id::Id;
 use crate::model::oncall::entry::OverrideEntry;
 
-/// The context in which an override is written.
+/// Reads overrides of one organisation.
 pub(super) struct OverrideParser<'a> {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// Rows that it may name.
+    /// Rows that the override may reference.
     pub(super) known: &'a OncallLinks,
     pub(super) now: Timestamp,
 }
 
 impl OverrideParser<'_> {
-    /// The new override of a create request.
+    /// Reads the body of a create request.
     pub(super) fn read_new(&self, body: &Map<String, Value>) -> Result<OverrideEntry, FieldErrors> {
         let errors = ErrorCollector::default();
         let fields = BodyFields::new(body, "", &errors);
@@ -42,7 +42,8 @@ impl OverrideParser<'_> {
         })
     }
 
-    /// The stored override with the changes of an update request; its schedule cannot change.
+    /// Reads the body of an update request, and returns the stored override with its changes. The schedule cannot be
+    /// changed.
     pub(super) fn read_changes(
         &self,
         body: &Map<String, Value>,

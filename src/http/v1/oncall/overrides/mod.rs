@@ -1,4 +1,4 @@
-//! `/v1/oncall/overrides`: a contact takes over a schedule for a time, instead of all its layers.
+//! `/v1/oncall/overrides`: a contact takes over a schedule for a period, instead of all its layers.
 
 mod draft;
 pub(in crate::http) mod openapi;

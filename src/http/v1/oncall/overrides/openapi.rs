@@ -1,4 +1,4 @@
-//! `/v1/oncall/overrides`.
+//! Describes `/v1/oncall/overrides`.
 
 use serde_json::json;
 
@@ -58,7 +58,7 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create and update share; the schedule never changes.
+/// Members of both create and update requests; an update cannot change the schedule.
 fn write() -> ApiSchema {
     object()
         .may_have("schedule_id", id())

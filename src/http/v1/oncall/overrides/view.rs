@@ -32,7 +32,7 @@ pub(super) struct OverrideView<'a> {
 }
 
 impl<'a> OverrideView<'a> {
-    /// The view of an override.
+    /// Creates the view of an override.
     pub(super) fn of(entry: &'a OverrideEntry) -> Self {
         Self {
             id: entry.id,

@@ -1,4 +1,4 @@
-//! Reads an on-call schedule from a request body: every field is read, every error is collected, nothing is stored.
+//! Reads an on-call schedule from a request body. Every field is read and every error collected; nothing is stored.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::model::oncall::schedule::{NAME_LENGTH, OncallSchedule};
 use crate::model::recurrence::zone::IanaZone;
 use crate::store::{StoreConnection, contacts};
 
-/// The context in which a schedule is written.
+/// Reads on-call schedules of one organisation.
 pub(in crate::http::v1::oncall) struct OncallScheduleParser {
     organisation: i64,
     /// Database keys of the existing contacts, by id.
@@ -25,7 +25,7 @@ pub(in crate::http::v1::oncall) struct OncallScheduleParser {
 }
 
 impl OncallScheduleParser {
-    /// Creates the context for a caller.
+    /// Creates a parser for a caller, which knows the contacts of the organisation.
     pub(in crate::http::v1::oncall) async fn begin(
         connection: &dyn StoreConnection,
         caller: &Caller,
@@ -37,7 +37,7 @@ impl OncallScheduleParser {
         Ok(Self { organisation, contacts, now })
     }
 
-    /// The new schedule of a create request.
+    /// Reads the body of a create request.
     pub(in crate::http::v1::oncall) fn read_new(
         &self,
         body: &Map<String, Value>,
@@ -60,7 +60,7 @@ impl OncallScheduleParser {
         errors.into_inner().into_result(schedule)
     }
 
-    /// The stored schedule with the changes of an update request.
+    /// Reads the body of an update request, and returns the stored schedule with its changes.
     pub(in crate::http::v1::oncall) fn read_changes(
         &self,
         body: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Layers of an on-call schedule: reading them from a body, and their view.
+//! Layers of an on-call schedule: how they are read from a body, and their view.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(super) fn read_layers(field: &BodyField<'_>, contacts: &HashMap<Id, i64>) ->
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    // Every layer is read, so that every error is reported.
+    // All layers are read before the first error ends reading, so that every error is reported.
     let read: Vec<Option<RotationLayer>> = entries.iter().map(|entry| read_layer(entry, contacts)).collect();
     read.into_iter().collect()
 }
@@ -52,7 +52,7 @@ fn read_layer(field: &BodyField<'_>, contacts: &HashMap<Id, i64>) -> Option<Rota
     Some(RotationLayer { name: name?, contacts: contacts?, starts_at, ends_at, rotation: rotation?, hours })
 }
 
-/// Contacts in the order of their shifts; a contact may occur several times.
+/// Reads the contacts in the order of their shifts; a contact may occur several times.
 fn read_contacts(field: &BodyField<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<ResourceReference>> {
     let entries = field.list(CONTACTS_MAX)?;
     if entries.is_empty() {
@@ -96,7 +96,7 @@ fn read_rotation(field: &BodyField<'_>) -> Option<Rotation> {
     }
 }
 
-/// Members of another kind of rotation must be null, as they are shown.
+/// Refuses members of another kind of rotation, unless they are null, as responses show them.
 fn refuse_members(members: &BodyFields<'_>, names: &[&str]) -> Option<()> {
     let sent: Vec<&&str> = names.iter().filter(|name| members.skippable(name).is_some()).collect();
     for name in &sent {
@@ -105,14 +105,14 @@ fn refuse_members(members: &BodyFields<'_>, names: &[&str]) -> Option<()> {
     sent.is_empty().then_some(())
 }
 
-/// A time of day; midnight is its start.
+/// Reads a time of day; midnight is 00:00, not 24:00.
 fn read_time(field: &BodyField<'_>) -> Option<ClockTime> {
     let read: Option<ClockTime> = field.string()?.trim().parse().ok();
     let within = read.filter(|time| time.minutes() < 24 * 60);
     within.or_else(|| field.refuse(FieldRule::Form("a time as HH:MM, from 00:00 to 23:59")))
 }
 
-/// Contacts in rotation.
+/// A layer: contacts who take turns on duty.
 #[derive(Serialize)]
 pub(super) struct LayerView<'a> {
     name: &'a str,
@@ -132,7 +132,7 @@ struct RotationView {
 }
 
 impl<'a> LayerView<'a> {
-    /// The view of a layer.
+    /// Creates the view of a layer.
     pub(super) fn of(layer: &'a RotationLayer) -> Self {
         Self {
             name: &layer.name,
@@ -159,7 +159,7 @@ impl RotationView {
     }
 }
 
-/// The layers in a body.
+/// The schema of the layers in a body.
 pub(super) fn layers() -> ApiSchema {
     let contacts = "Who takes turns, in this order; a contact may be listed several times.";
     let layer = object()

@@ -1,6 +1,6 @@
 //! `/v1/oncall/schedules`: layers of rotations in a time zone.
 //!
-//! Reading a body is in `draft`, its layers in `layers`, the view in `view`. The resulting shifts are in `duty`.
+//! Bodies are read in `draft`, their layers in `layers`; `view` is the JSON. The resulting shifts are in `duty`.
 
 pub(super) mod draft;
 mod layers;

@@ -1,4 +1,4 @@
-//! Description of `/v1/oncall/schedules`.
+//! Describes `/v1/oncall/schedules`.
 
 use serde_json::{Value, json};
 
@@ -52,12 +52,12 @@ fn operations() -> Vec<ApiOperation> {
     ]
 }
 
-/// Members that create, update and previews share.
+/// Members of create requests, update requests and previews.
 pub(in crate::http::v1::oncall) fn write() -> ApiSchema {
     object().may_have("name", name()).may_have("time_zone", time_zone()).may_have("layers", layers())
 }
 
-/// The layers of the example.
+/// Returns the layers of the example.
 pub(in crate::http::v1::oncall) fn example_layers() -> Value {
     example(EXAMPLE)["layers"].clone()
 }

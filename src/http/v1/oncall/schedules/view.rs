@@ -9,7 +9,7 @@ use crate::http::v1::oncall::schedules::layers::{LayerView, layers};
 use crate::id::Id;
 use crate::model::oncall::schedule::{NAME_LENGTH, OncallSchedule};
 
-/// A schedule that says who is on duty.
+/// A schedule that determines who is on duty.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ScheduleView<'a> {
     #[schema(schema_with = id)]
@@ -27,7 +27,7 @@ pub(super) struct ScheduleView<'a> {
 }
 
 impl<'a> ScheduleView<'a> {
-    /// The view of a schedule.
+    /// Creates the view of a schedule.
     pub(super) fn of(schedule: &'a OncallSchedule) -> Self {
         Self {
             id: schedule.id,

@@ -1,17 +1,17 @@
 //! Reads `assigned_probes` and `probe_roles` (contract 4.3.4): the locations of a service, and their roles.
 //!
-//! Codes are checked against the active locations only when they are sent: a location that the operator has disabled
-//! must not block another change.
+//! Codes are checked against the active locations only when they are sent, so that a location that the operator has disabled
+//! does not prevent other changes.
 
 use crate::http::kit::field::BodyField;
 use crate::http::kit::fields::{BodyFields, FieldPatch};
 use crate::http::kit::rule::FieldRule;
 use crate::model::service::{ProbeRole, ServiceSettings};
 
-/// Most locations of one service.
+/// Maximum number of locations of one service.
 pub(super) const MAX_PROBES: usize = 50;
 
-/// Codes and roles as stored.
+/// Codes and roles of the locations, in the form in which they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeAssignment {
     /// Codes in the client's order; `None` = all.
@@ -21,7 +21,7 @@ pub struct ProbeAssignment {
 }
 
 impl ProbeAssignment {
-    /// Reads both keys over the stored ones. `active` are the codes of the active locations.
+    /// Reads both members; a missing one keeps its stored value. `active` are the codes of the active locations.
     #[must_use]
     pub fn read(
         members: &BodyFields<'_>,
@@ -48,7 +48,7 @@ impl ProbeAssignment {
         Some(assignment)
     }
 
-    /// Checks that roles belong to locations in effect, and that one of these is `full`.
+    /// Checks that roles belong to locations of the service, and that at least one location has the role `full`.
     fn check_roles(&self, members: &BodyFields<'_>, active: &[String]) {
         let in_effect = self.probes.as_deref().unwrap_or(active);
         let roles = self.roles.as_deref().unwrap_or_default();
@@ -69,7 +69,7 @@ fn read_codes(field: &BodyField<'_>, active: &[String]) -> Option<Vec<String>> {
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    // All entries are read before a failure counts, so that all errors are reported.
+    // All entries are read before the first error ends reading, so that every error is reported.
     let codes: Vec<Option<String>> = entries.iter().map(|entry| read_code(entry, active)).collect();
     let mut distinct: Vec<String> = Vec::new();
     for code in codes {
@@ -90,7 +90,7 @@ fn read_code(entry: &BodyField<'_>, active: &[String]) -> Option<String> {
     }
 }
 
-/// Reads all roles of the object; `in_effect` is unknown if the sent codes are invalid.
+/// Reads all roles of the object; `in_effect` is `None` if the sent codes are invalid.
 fn read_roles(field: &BodyField<'_>, in_effect: Option<&[String]>) -> Option<Vec<(String, ProbeRole)>> {
     let is_assigned = |code: &str| in_effect.is_none_or(|codes| codes.iter().any(|known| known == code));
     let read = |(code, value): (&str, BodyField<'_>)| {

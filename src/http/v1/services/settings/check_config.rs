@@ -1,7 +1,7 @@
-//! Reads `settings.config` (contract 4.2.2, 4.3.4): sent values over stored values over the defaults of the catalogue.
+//! Reads `settings.config` (contract 4.2.2, 4.3.4): a sent value, else the stored one, else the default of the catalogue.
 //!
-//! Each key that is sent replaces its value; `headers`, `auth` and `conditions` are replaced as whole blocks, and reset
-//! by null. Unknown keys are refused: a typo would silently change the check.
+//! Each sent key replaces its value. `headers`, `auth` and `conditions` are replaced as a whole, and reset by null. Unknown
+//! keys are refused, because a typing error would silently change the check.
 
 use serde_json::{Map, Value};
 
@@ -23,14 +23,14 @@ pub struct ConfigReader<'a> {
     pub definition: &'static CheckTypeDefinition,
     /// The stored configuration; `None` while the service has no settings.
     pub stored: Option<&'a Map<String, Value>>,
-    /// The vault that seals its secrets.
+    /// Seals the secrets of the service.
     pub vault: &'a ServiceVault<'a>,
     /// Collects the errors of all fields.
     pub errors: &'a ErrorCollector,
 }
 
 impl ConfigReader<'_> {
-    /// The complete configuration after an update with `sent`; invalid if an error was added.
+    /// Returns the complete configuration after an update with `sent`; not to be used if an error was added.
     #[must_use]
     pub fn read(&self, sent: Option<&BodyField<'_>>) -> Map<String, Value> {
         let members = sent.and_then(BodyField::object);
@@ -49,13 +49,13 @@ impl ConfigReader<'_> {
         config
     }
 
-    /// The value of one field: sent, else stored, else the default.
+    /// Returns the value of one field: the sent one, else the stored one, else the default.
     fn read_field(&self, field: &ConfigField, members: Option<BodyFields<'_>>) -> Value {
         let stored = || self.stored.and_then(|stored| stored.get(field.name)).cloned();
         let default = || default_of(field.kind);
         match members.map_or(FieldPatch::Absent, |members| members.nullable(field.name)) {
             FieldPatch::Absent => stored().unwrap_or_else(default),
-            // Invalid values are not guessed: conditions are then checked without them.
+            // An invalid value is not replaced by a guess; conditions are then checked without it.
             FieldPatch::Value(sent) => self.read_value(field, &sent).unwrap_or(Value::Null),
             FieldPatch::Null => {
                 let is_block =

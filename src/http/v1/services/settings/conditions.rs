@@ -1,8 +1,7 @@
-//! Reads `settings.config.conditions` (contract 4.2.4): the stored records, and their adaptation when the DNS record
-//! type changes.
+//! Reads `settings.config.conditions` (contract 4.2.4), and adapts the stored conditions when the DNS record type changes.
 //!
-//! The catalogue decides which records are valid; this file reports the place and the text of an error. Evaluation is
-//! in `probe::condition`.
+//! The catalogue decides which conditions are valid; this module adds the path and the text of an error. `probe::condition`
+//! evaluates conditions.
 
 use serde_json::{Value, json};
 
@@ -19,17 +18,17 @@ const MAX_CONDITIONS: usize = 20;
 const KEYS: [&str; 4] = ["field", "operator", "value", "status"];
 const STATUSES: [&str; 2] = [CheckStatus::Down.as_str(), CheckStatus::Degraded.as_str()];
 
-/// Context for checking the conditions of a service.
+/// Check type and subtype of a service, on which the validity of its conditions depends.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionContext<'a> {
     /// Definition of the service's check type.
     pub definition: &'static CheckTypeDefinition,
-    /// Value of the field that determines the condition fields (`dns_type`), if the type has one.
+    /// Value of the field on which the condition fields depend (`dns_type`); `None` if the check type has no such field.
     pub subtype: Option<&'a str>,
 }
 
 impl ConditionContext<'_> {
-    /// Returns the conditions that are stored when none are given.
+    /// Returns the conditions that are stored when the client sends none.
     #[must_use]
     pub fn defaults(&self) -> Vec<Value> {
         default_conditions(self.definition.check_type, self.subtype)
@@ -47,14 +46,14 @@ impl ConditionContext<'_> {
         }
     }
 
-    /// Reads a list of conditions; an empty one means the defaults.
+    /// Reads a list of conditions; an empty list means the defaults.
     #[must_use]
     pub fn read(&self, field: &BodyField<'_>, vault: &ServiceVault<'_>) -> Option<Vec<Value>> {
         let entries = field.list(MAX_CONDITIONS)?;
         if entries.is_empty() {
             return Some(self.defaults());
         }
-        // All entries are read before a failure counts, so that all errors are reported.
+        // All entries are read before the first error ends reading, so that every error is reported.
         let conditions: Vec<_> = entries.iter().map(|entry| self.read_one(entry, vault)).collect();
         conditions.into_iter().collect()
     }
@@ -73,8 +72,8 @@ impl ConditionContext<'_> {
         Some(json!({"field": field?.1, "operator": operator?.as_str(), "value": value?, "status": status?}))
     }
 
-    /// The stored conditions after a change of the subtype from `before`, if none are sent: old defaults become new
-    /// defaults; adds an error under `path` for a condition that is no longer valid.
+    /// Returns the stored conditions after a change of the subtype from `before`, if no conditions were sent. Old defaults
+    /// are replaced by new defaults. A condition that is no longer valid adds an error under `path`.
     #[must_use]
     pub fn refit(
         &self,
@@ -122,14 +121,14 @@ impl<'a> ConditionFields<'a> {
         self.member(name)?.word(allowed)
     }
 
-    /// An operator of the field; any operator, if the field is unknown.
+    /// Reads an operator of the field, or any operator if the field is unknown.
     fn operator(&self, field: Option<&ConditionField>) -> Option<Operator> {
         let known = field.map_or(&Operator::ALL[..], |field| field.operators);
         let words: Vec<&str> = known.iter().map(|operator| operator.as_str()).collect();
         self.word("operator", &words)?.parse().ok()
     }
 
-    /// A value that is valid for field and operator. Without them it cannot be checked.
+    /// Reads a value that is valid for field and operator; if either is unknown, the value cannot be checked.
     fn value(&self, field: Option<&ConditionField>, operator: Option<Operator>) -> Option<Value> {
         let given = self.member("value")?;
         if given
@@ -152,7 +151,7 @@ impl<'a> ConditionFields<'a> {
     }
 }
 
-/// The field itself, unless it is the placeholder.
+/// Returns the field, unless its value is the placeholder, which is an error.
 fn member_of<'f, 'a>(field: &'f BodyField<'a>, vault: &ServiceVault<'_>) -> Option<&'f BodyField<'a>> {
     if vault.is_placeholder(field.value()) {
         return field.refuse(FieldRule::SecretMisplaced);
@@ -160,7 +159,7 @@ fn member_of<'f, 'a>(field: &'f BodyField<'a>, vault: &ServiceVault<'_>) -> Opti
     Some(field)
 }
 
-/// Texts are `str(..)`, so they are trimmed; a JSON value is compared with the target's response and is not changed.
+/// Trims texts. JSON values are not changed, because they are compared with the response of the target.
 fn trimmed(kind: ConditionKind, value: &Value) -> Value {
     match (kind, value) {
         (ConditionKind::Json | ConditionKind::Number, _) => value.clone(),

@@ -1,5 +1,4 @@
-//! Shared fixture of the tests of settings: a service of one type with two active locations, and short forms of
-//! results.
+//! Shared by the tests of settings: a service of one type with two active locations, and short forms of results.
 
 use serde_json::{Map, Value};
 
@@ -76,7 +75,7 @@ impl SettingsFixture {
         to_json(&SettingsView::of(settings, KEEP))
     }
 
-    /// The headers of a configuration in clear.
+    /// Returns the headers of a configuration, with their secrets opened.
     pub(super) fn opened_headers(&self, config: &Map<String, Value>) -> Value {
         let headers = config["headers"].as_object().unwrap().iter();
         let open = |(name, sealed): (&String, &Value)| {
@@ -86,7 +85,7 @@ impl SettingsFixture {
         Value::Object(headers.map(open).collect())
     }
 
-    /// The credentials of a configuration in clear.
+    /// Returns the credentials of a configuration, with their secrets opened.
     pub(super) fn opened_auth(&self, config: &Map<String, Value>) -> Value {
         let mut auth = config["auth"].clone();
         for key in ["token", "password", "value"] {
@@ -108,7 +107,7 @@ impl SettingsFixture {
     }
 }
 
-/// `path: text` of every error, one per line.
+/// Returns `path: text` of every error, one per line.
 pub(super) fn texts(errors: &FieldErrors) -> String {
     let lines: Vec<String> = errors.iter().map(|(path, rule)| format!("{path}: {rule}")).collect();
     lines.join("\n")

@@ -1,5 +1,5 @@
-//! Settings common to several types, as described by the catalogue: texts of a form, and the bounds and defaults for
-//! reading `settings`.
+//! Settings that several check types have in common, as the catalogue describes them: texts of a form, and the bounds and
+//! defaults with which `settings` are read.
 
 use std::ops::RangeInclusive;
 
@@ -12,31 +12,31 @@ use crate::model::check::CheckType;
 use crate::model::quorum::{LOCATIONS, Quorum};
 use crate::model::status_rules::{CHANGES, MINUTES, RECOVERY_CHECKS, StatusRules};
 
-/// A setting with a whole number, or one of some words.
+/// A setting whose value is a whole number, or one of some words.
 #[derive(Clone, Debug)]
 pub struct FormSetting {
     /// Name of the member of `settings`.
     pub name: &'static str,
-    /// Label for users.
+    /// Label of the setting for users.
     pub label: &'static str,
-    /// Explanation for users.
+    /// Explanation of the setting for users.
     pub help: &'static str,
-    /// Unit of the number.
+    /// Unit of the number; `None` if it has none.
     pub unit: Option<&'static str>,
     /// Words allowed instead of a number.
     pub words: &'static [&'static str],
-    /// Allowed numbers, both ends included.
+    /// Allowed range of the number.
     pub bounds: RangeInclusive<i64>,
-    /// The value when none is given.
+    /// The value of the setting if the client sends none.
     pub default: Value,
 }
 
-/// The settings that apply to services of this type, in the order of a form.
+/// Returns the settings that apply to services of this type, in the order of a form.
 #[must_use]
 pub fn form_settings(check_type: CheckType) -> Vec<FormSetting> {
     match check_type {
         CheckType::Manual => Vec::new(),
-        // A heartbeat is not checked: the pings decide.
+        // A heartbeat service is not checked; its status depends on pings.
         CheckType::Heartbeat => flapping().into(),
         CheckType::Http | CheckType::Tcp | CheckType::Dns | CheckType::Icmp | CheckType::Ssl => {
             let [changes, minutes] = flapping();
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::http::v1::services::settings::fixture::SettingsFixture;
 
-    /// The catalogue agrees with the reader of `settings`: bounds, words and default, and nothing beyond.
+    /// The catalogue agrees with the reader of `settings`: bounds, words and default, and no further settings.
     #[rstest]
     fn the_catalogue_matches_the_accepted_settings(
         #[values(

@@ -1,7 +1,7 @@
-//! Reads `settings` of a service (contract 4.3.4) from a body over the stored ones, and shows them.
+//! Reads `settings` of a service (contract 4.3.4) from a body, on the basis of the stored ones, and shows them.
 //!
-//! A key that is sent replaces its value, all others are kept; defaults are filled in, so the stored settings are
-//! complete. Secrets are shown as the placeholder only. Nothing is stored here.
+//! A sent key replaces its value; all others are kept. Defaults are filled in, so the stored settings are complete. Secrets
+//! are only shown as the placeholder. Nothing is stored here.
 
 pub mod assignment;
 pub mod check_config;
@@ -31,34 +31,34 @@ use crate::model::service::{SETTINGS_MAX_BYTES, ServiceSettings};
 use crate::model::vault::ServiceVault;
 use crate::probe::catalogue::definition;
 
-/// Default bounds of intervals, in seconds.
+/// Bounds of `interval_seconds`, unless plan or check type set closer ones.
 const INTERVAL_SECONDS: RangeInclusive<u32> = 1..=604_800;
-/// Timeout of an attempt, in seconds.
+/// Allowed timeouts of an attempt, in seconds.
 const TIMEOUT_SECONDS: RangeInclusive<u8> = 1..=60;
 const DEFAULT_TIMEOUT_SECONDS: u8 = 10;
-/// Retries before a bad result counts.
+/// Allowed numbers of retries before a bad result counts.
 const RETRIES: RangeInclusive<u8> = 0..=5;
 const DEFAULT_RETRIES: u8 = 2;
 
-/// Everything that the rules for settings depend on.
+/// The context on which the rules for settings depend.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsContext<'a> {
     /// Check type of the service.
     pub check_type: CheckType,
-    /// Lower bound of `interval_seconds` in the plan.
+    /// The smallest `interval_seconds` that the plan allows.
     pub min_interval_seconds: u32,
     /// Codes of the active locations that the organisation may use.
     pub active_probes: &'a [String],
-    /// The vault that seals the service's secrets.
+    /// Seals the secrets of the service.
     pub vault: ServiceVault<'a>,
 }
 
 impl SettingsContext<'_> {
-    /// The settings after a write with `sent` (not null) over `stored`.
+    /// Returns the settings after a write of `sent` (not null) to `stored`.
     ///
     /// # Errors
     ///
-    /// All errors, with fields in `settings`.
+    /// All errors, by fields in `settings`.
     pub fn read(
         &self,
         sent: &Value,
@@ -66,7 +66,7 @@ impl SettingsContext<'_> {
     ) -> Result<ServiceSettings, FieldErrors> {
         let errors = ErrorCollector::default();
         let settings = self.read_into(sent, stored, &errors);
-        // Larger settings from before the limit are kept until their configuration is changed.
+        // Settings that were larger before the limit existed are kept until their configuration is changed.
         let has_grown = |new: &ServiceSettings| stored.is_none_or(|stored| stored.config != new.config);
         let is_too_large = |new: &ServiceSettings| has_grown(new) && new.stored_bytes() > SETTINGS_MAX_BYTES;
         if settings.as_ref().is_some_and(is_too_large) {

@@ -1,10 +1,10 @@
-//! Reads whole numbers of settings over the stored ones, within their bounds.
+//! Reads whole numbers of settings, within their bounds.
 
 use std::ops::RangeInclusive;
 
 use crate::http::kit::fields::BodyFields;
 
-/// The sent or else the stored number; adds an error for an invalid one.
+/// Returns the sent number, else `default`; adds an error for an invalid number.
 pub(super) fn read_number<T>(
     members: &BodyFields<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Description of `settings` of a service (contract 4.3.4) and of `settings.config` by check type (4.2.2 to 4.2.4).
+//! Describes `settings` of a service (contract 4.3.4), and `settings.config` by check type (4.2.2 to 4.2.4).
 
 use http::header::HOST;
 
@@ -45,12 +45,12 @@ pub(in crate::http::v1) fn sent(needed: &[&str]) -> ApiSchema {
         .may_have("flapping_changes", flapping_changes().default_value(rules.flapping.changes))
         .may_have("flapping_minutes", flapping_minutes().default_value(rules.flapping.minutes))
         .needs(needed);
-    // With required members an empty list is not accepted.
+    // If members are required, an empty list is not accepted.
     let settings = if needed.is_empty() { or_empty_list(settings) } else { settings };
     settings.nullable()
 }
 
-/// The schemas of the configurations, as shown and as sent.
+/// The schemas of the configurations in responses and in requests.
 pub(in crate::http::v1) fn configs() -> Vec<(&'static str, ApiSchema)> {
     vec![
         (
@@ -174,7 +174,7 @@ fn headers() -> ApiSchema {
     map_of(string().says(SECRET_WORDS)).says(HEADERS_WORDS)
 }
 
-/// Headers with the names that may be configured, and values allowed in a header line.
+/// Headers in requests: the names that may be configured, and the values that a header line may have.
 fn sent_headers() -> ApiSchema {
     let values =
         text(0, *HEADER_VALUE_LENGTH.end()).pattern(r"^[^\x00-\x08\x0a-\x1f\x7f]*$").says(SECRET_WORDS);
@@ -182,19 +182,19 @@ fn sent_headers() -> ApiSchema {
     or_empty_list(headers).nullable().says(HEADERS_WORDS)
 }
 
-/// The header that carries an API key.
+/// Name of the header that carries an API key.
 fn credential_name() -> ApiSchema {
     text(1, NAME_MAX_LENGTH).pattern(&header_name(&[HOST.as_str()]))
 }
 
-/// A regular expression for the names of headers that may be configured, `others` excepted.
+/// Returns a regular expression for the names of headers that may be configured, except `others`.
 fn header_name(others: &[&str]) -> String {
     let mut refused: Vec<String> = RESERVED.iter().chain(others).map(|name| any_case(name) + "$").collect();
     refused.push(any_case(PROXY));
     format!("^(?!{})[!#$%&'*+.^_`|~0-9A-Za-z-]{{1,{NAME_MAX_LENGTH}}}$", refused.join("|"))
 }
 
-/// JSON Schema has no flag for it.
+/// Returns a regular expression that matches a name in any case: JSON Schema has no flag for this.
 fn any_case(name: &str) -> String {
     let either = |letter: char| match letter {
         'a'..='z' => format!("[{}{letter}]", letter.to_ascii_uppercase()),
@@ -221,7 +221,7 @@ fn conditions() -> ApiSchema {
         .says("The worst status of all matching conditions counts; empty or null: the defaults. `http` is `down` at status codes from 400 on as long as none tests `status_code`.")
 }
 
-/// A condition (contract 4.2.4).
+/// The schema of a condition (contract 4.2.4).
 pub(in crate::http::v1) fn condition() -> ApiSchema {
     object()
         .has("field", string().says("See `GET /v1/meta/check-types`.").example("status_code"))

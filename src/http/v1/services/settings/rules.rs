@@ -1,5 +1,5 @@
-//! Rules that decide on the status of a service (addition): `confirmation`, `recovery_checks`, `flapping_changes` and
-//! `flapping_minutes` of its settings, read over the stored ones.
+//! Reads the rules that decide on the status of a service (an addition to the contract): `confirmation`, `recovery_checks`,
+//! `flapping_changes` and `flapping_minutes` in its settings.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::model::quorum::{LOCATIONS, Quorum};
 use crate::model::status_rules::{CHANGES, FlappingRule, MINUTES};
 use crate::model::status_rules::{RECOVERY_CHECKS, StatusRules};
 
-/// The rules after a write; adds an error for an invalid one.
+/// Returns the rules after a write: the sent ones, else the stored ones. Adds an error for an invalid rule.
 pub(super) fn read_rules(members: &BodyFields<'_>, stored: StatusRules) -> StatusRules {
     let quorum = members.optional("confirmation").and_then(|field| read_quorum(&field));
     let FlappingRule { changes, minutes } = stored.flapping;
@@ -25,7 +25,7 @@ pub(super) fn read_rules(members: &BodyFields<'_>, stored: StatusRules) -> Statu
     }
 }
 
-/// A word or a number.
+/// Reads the quorum, which is a word or a number of locations.
 fn read_quorum(field: &BodyField<'_>) -> Option<Quorum> {
     match field.value() {
         Value::Number(_) => {

@@ -1,8 +1,8 @@
 //! Reads `settings.config.headers` and `settings.config.auth`, the two blocks with secrets (contract 4.2.2, 4.2.3,
 //! 4.3.5).
 //!
-//! A block that is sent replaces the stored one; the placeholder keeps a single stored secret in its sealed form.
-//! Responses never contain a secret, nor does any error text.
+//! A block that is sent replaces the stored one. The placeholder keeps a single stored secret in its sealed form. Neither
+//! responses nor error texts ever contain a secret.
 
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ use crate::probe::header::{self, HeaderNameRefusal};
 /// Length of a header's value in characters.
 pub(super) const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
 
-/// Reads a block of headers. `stored` is the stored block.
+/// Reads a block of headers; `stored` is the block of the stored configuration.
 #[must_use]
 pub fn read_headers(
     field: &BodyField<'_>,
@@ -39,7 +39,7 @@ pub fn read_headers(
             Ok(_) if holds(&headers, name) => value.refuse(FieldRule::HeaderTwice),
             Ok(_) => read_header(name, &value, stored, vault),
         };
-        // A refused header still takes its name, so that a second one counts as a duplicate.
+        // The name of a refused header is taken as well, so that a second header of this name counts as a duplicate.
         headers.insert(name.to_owned(), sealed.unwrap_or_default());
     }
     Some(headers)
@@ -75,30 +75,30 @@ fn name_rule(refusal: HeaderNameRefusal) -> FieldRule {
     }
 }
 
-/// Refuses a text that is not allowed in a header line: one with control characters, except tab.
+/// Refuses a text that is not allowed in a header line, because it has control characters other than tab.
 fn check_header_value(field: &BodyField<'_>, text: &str) -> Option<()> {
     let is_sendable = |character: char| character == '\t' || !character.is_ascii_control();
     if text.chars().all(is_sendable) { Some(()) } else { field.refuse(FieldRule::HeaderValue) }
 }
 
-/// One key of a block of credentials.
+/// A key of a block of credentials.
 struct CredentialKey {
     key: &'static str,
     form: CredentialForm,
 }
 
 enum CredentialForm {
-    /// A secret that is sent as (part of) a header line.
+    /// A secret that is sent in a header line, as a whole or as a part.
     HeaderSecret,
     /// A secret that is encoded before it is sent.
     Password,
-    /// Shown in clear.
+    /// A user name, which is shown.
     Username,
-    /// A header name, shown in clear.
+    /// The name of a header, which is shown.
     HeaderName,
 }
 
-/// The types of contract 4.2.3 with their keys.
+/// The types of credentials of contract 4.2.3, with their keys.
 const AUTH_TYPES: [(&str, &[CredentialKey]); 4] = [
     ("none", &[]),
     ("bearer", &[CredentialKey { key: "token", form: CredentialForm::HeaderSecret }]),
@@ -118,13 +118,13 @@ const AUTH_TYPES: [(&str, &[CredentialKey]); 4] = [
     ),
 ];
 
-/// The block of a service without credentials.
+/// Returns the block of a service without credentials.
 #[must_use]
 pub fn no_auth() -> Map<String, Value> {
     [("type".to_owned(), Value::from("none"))].into_iter().collect()
 }
 
-/// Reads a block of credentials, as a whole, against its `type`. `stored` is the stored block.
+/// Reads a block of credentials as a whole, with the keys of its `type`. `stored` is the block of the stored configuration.
 #[must_use]
 pub fn read_auth(
     field: &BodyField<'_>,
@@ -182,7 +182,7 @@ fn read_part(
     Some(if is_secret { vault.seal(field.path(), &text) } else { text.into() })
 }
 
-/// Keys of other types are allowed with null (typed clients send them so), all other keys are refused.
+/// Refuses all keys that do not belong to the type. Keys of other types are allowed with null, as typed clients send them.
 fn refuse_foreign(members: &BodyFields<'_>, own: &[CredentialKey]) {
     let is_part_of = |parts: &[CredentialKey], key: &str| parts.iter().any(|part| part.key == key);
     let known: Vec<&str> = ["type"].into_iter().chain(own.iter().map(|part| part.key)).collect();
@@ -195,7 +195,7 @@ fn refuse_foreign(members: &BodyFields<'_>, own: &[CredentialKey]) {
     }
 }
 
-/// A configuration with the placeholder instead of every secret.
+/// Returns a configuration with the placeholder in place of every secret.
 #[must_use]
 pub fn masked(mut config: Map<String, Value>, keep: &str) -> Map<String, Value> {
     let hidden: Result<(), Infallible> = each_leaf(&mut config, |_, value| {

@@ -1,5 +1,5 @@
-//! Reads the `target` of a service in a body (contract 4.3.2), and reports the broken rule. `probe` defines valid
-//! targets.
+//! Reads the `target` of a service in a body (contract 4.3.2), and reports the rule that it breaks. `probe` defines which
+//! targets are valid.
 
 use crate::http::kit::fields::{BodyFields, FieldPatch};
 use crate::http::kit::rule::FieldRule;
@@ -7,8 +7,8 @@ use crate::model::check::CheckType;
 use crate::probe::catalogue::definition;
 use crate::probe::target::{TargetFormError, parse_target};
 
-/// The target after a write over `stored`; `None` also when it was refused and an error added. If the type needs one,
-/// absent (with nothing stored), null and blank all count as missing.
+/// Returns the target after a write to `stored`; `None` also when it was refused and an error added. If the check type needs
+/// a target, it is missing when it is null or blank, or when none is sent and none stored.
 #[must_use]
 pub fn read_target(body: &BodyFields<'_>, check_type: CheckType, stored: Option<&str>) -> Option<String> {
     let sent = body.nullable_text("target", 1..=usize::MAX);
@@ -48,7 +48,7 @@ mod tests {
 
     const OLD: Option<&str> = Some("https://old.example");
 
-    /// Contract 4.3.2, row `target`.
+    /// Contract 4.3.2: the row `target`.
     #[rstest]
     #[case(CheckType::Http, json!({}), None, Err(FieldRule::Required))]
     #[case(CheckType::Http, json!({"target": null}), OLD, Err(FieldRule::Required))]

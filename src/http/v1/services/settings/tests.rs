@@ -1,4 +1,5 @@
-//! Settings against contract 4.2 and 4.3.4: limits, defaults, partial updates, error keys. Secrets: `secret_tests`.
+//! Tests settings against contract 4.2 and 4.3.4: limits, defaults, partial updates, error keys. `secret_tests` has the
+//! secrets.
 
 use rstest::rstest;
 use serde_json::json;
@@ -9,7 +10,7 @@ use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, DEFAULT_RULES, 
 mod rules_tests;
 mod secret_tests;
 
-/// Contract 4.3.4: stored settings when only the interval is sent, by type.
+/// Contract 4.3.4: the stored settings when only the interval is sent, by type.
 #[rstest]
 #[case(CheckType::Http, ALL_DEFAULTS)]
 #[case(CheckType::Tcp, r#"{"ip_version":"auto","smart_dualstack":false,"conditions":[]}"#)]
@@ -40,7 +41,7 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
     }
 }
 
-/// Contract 7 no. 45: a character takes up to four bytes. A configuration from before the limit is kept until it is
+/// Contract 7 no. 45: a character takes up to four bytes. A configuration that is older than the limit is kept until it is
 /// changed.
 #[rstest]
 #[case("x", 65_000, true)]
@@ -68,7 +69,8 @@ fn settings_are_limited_to_a_quarter_of_a_mebibyte(
     assert_eq!((updated.interval_seconds, updated.config), (120, stored.config));
 }
 
-/// Contract 4.3.4, 5.3: every rule and its error key, on create. `interval_seconds` is 60 unless the row sends one.
+/// Contract 4.3.4, 5.3: every rule and its error key when a service is created. `interval_seconds` is 60 unless the row
+/// sends a value.
 #[rstest]
 #[case(CheckType::Http, json!(7), "settings: This value must be an object.")]
 #[case(CheckType::Http, json!([]), "settings.interval_seconds: This field is required.")]
@@ -206,7 +208,7 @@ fn a_condition_that_breaks_a_rule_is_refused(#[case] conditions: Value, #[case] 
     );
 }
 
-/// Contract 1.2: clients read what they wrote, after trimming.
+/// Contract 1.2: clients read what they sent, after trimming.
 #[rstest]
 #[case(json!([{"field": "status_code", "operator": "gte", "value": 400, "status": "degraded"}]))]
 #[case(json!([{"field": "status_code", "operator": "gte", "value": 400.0, "status": "down"}]))]
@@ -253,7 +255,7 @@ fn other_values_are_read_back_as_they_were_written() {
     assert_eq!(fixture.shown(&settings).to_string(), expected.to_string());
 }
 
-/// Contract 4.3.4, partial update: (sent, what changes in the answer).
+/// Contract 4.3.4, partial update: the sent settings, and how the settings in the response change.
 #[rstest]
 #[case(json!({}), json!({}))]
 #[case(json!({"interval_seconds": 90}), json!({"interval_seconds": 90}))]
@@ -321,7 +323,7 @@ fn a_disabled_location_does_not_prevent_an_update() {
     assert_eq!(updated, ServiceSettings { retries: 0, ..stored });
 }
 
-/// Contract 4.2.4, `dns_type` changed without `conditions`: (stored type and conditions, sent config, result).
+/// Contract 4.2.4, `dns_type` changed without `conditions`: stored type and conditions, sent configuration, result.
 #[rstest]
 #[case(json!({"dns_type": "A"}), json!({"dns_type": "MX"}), Ok(json!(["metadata.mx_count eq 0"])))]
 #[case(json!({"dns_type": "A"}), json!({"dns_type": "AAAA"}), Ok(json!(["metadata.ip_count eq 0"])))]

@@ -1,4 +1,4 @@
-//! Settings of a service as clients see them (contract 4.3.4), with the placeholder for secrets.
+//! Settings of a service as clients see them (contract 4.3.4), with a placeholder in place of secrets.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::http::v1::services::settings::secrets::masked;
 use crate::model::quorum::Quorum;
 use crate::model::service::ServiceSettings;
 
-/// The settings, all keys of them.
+/// The settings of a service, with all members.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Settings)]
 pub struct SettingsView<'a> {
@@ -37,7 +37,7 @@ pub struct SettingsView<'a> {
 }
 
 impl<'a> SettingsView<'a> {
-    /// The view of stored settings; `keep` is the placeholder for secrets.
+    /// Creates the view of stored settings; `keep` is the placeholder.
     #[must_use]
     pub fn of(settings: &'a ServiceSettings, keep: &str) -> Self {
         let roles = settings.probe_roles.as_ref().map(|roles| {

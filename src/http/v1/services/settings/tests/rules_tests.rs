@@ -1,8 +1,8 @@
-//! The rules of a service among its settings (addition): defaults, partial updates, error keys.
+//! Tests the rules in the settings of a service (an addition to the contract): defaults, partial updates, error keys.
 
 use super::*;
 
-/// Sent rules over stored ones, and the result.
+/// Sent rules, and the resulting rules.
 #[rstest]
 #[case::nothing(json!({}), ["\"majority\"", "1", "6", "30"])]
 #[case::a_word(json!({"confirmation": "any"}), ["\"any\"", "1", "6", "30"])]

@@ -1,4 +1,4 @@
-//! The placeholder of contract 4.3.5: every case of its table, and no secret in other places.
+//! Tests the placeholder of contract 4.3.5: every case of its table, and that no secret appears elsewhere.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -12,7 +12,7 @@ fn stored(fixture: &SettingsFixture, config: &Value) -> ServiceSettings {
     fixture.create(&json!({"interval_seconds": 60, "config": config}))
 }
 
-/// Both blocks in clear after an update, or the errors (below `settings.config`).
+/// Returns both blocks after an update, with secrets opened, or the errors below `settings.config`.
 fn update(stored_config: &Value, sent: &Value) -> Result<(Value, Value), String> {
     let fixture = SettingsFixture::new(CheckType::Http);
     let before = stored(&fixture, stored_config);
@@ -25,7 +25,7 @@ fn update(stored_config: &Value, sent: &Value) -> Result<(Value, Value), String>
 const MISSING: &str = "There is no stored value to keep for this field.";
 const MISPLACED: &str = "The keep placeholder is only allowed for secret values.";
 
-/// Contract 4.3.5, headers: (stored, sent, result).
+/// Contract 4.3.5, headers: stored, sent, result.
 #[rstest]
 #[case(json!({"X-Key": "k"}), json!({}), Ok(json!({"X-Key": "k"})))]
 #[case(json!({"X-Key": "k"}), json!({"headers": null}), Ok(json!({})))]
@@ -53,7 +53,7 @@ fn headers_are_replaced_as_a_block(
     assert_eq!(headers, expected.map(|headers| headers.to_string()));
 }
 
-/// Contract 4.3.5, credentials: (stored, sent, result).
+/// Contract 4.3.5, credentials: stored, sent, result.
 #[rstest]
 #[case(json!({"type": "bearer", "token": "t"}), json!({}), Ok(json!({"type": "bearer", "token": "t"})))]
 #[case(json!({"type": "bearer", "token": "t"}), json!({"auth": null}), Ok(json!({"type": "none"})))]
@@ -82,7 +82,7 @@ fn credentials_are_replaced_as_a_block(
     assert_eq!(auth, expected.map(|auth| auth.to_string()));
 }
 
-/// Contract 4.3.5, step 5: the placeholder as any other string.
+/// Contract 4.3.5, step 5: the placeholder is refused in any other string.
 #[rstest]
 #[case(json!({"body": KEEP}), "body")]
 #[case(json!({"method": KEEP}), "method")]
@@ -98,7 +98,7 @@ fn the_placeholder_belongs_to_secrets_only(#[case] sent: Value, #[case] path: &s
     assert_eq!(update(&json!({}), &sent), Err(format!("{path}: {MISPLACED}")));
 }
 
-/// Contract 4.3.5: on create, and on a service without settings, nothing is stored.
+/// Contract 4.3.5: when a service is created, or has no settings, nothing is stored that could be kept.
 #[test]
 fn the_placeholder_needs_stored_settings() {
     let config = json!({"headers": {"X-Key": KEEP}, "auth": {"type": "bearer", "token": KEEP}});
@@ -109,7 +109,7 @@ fn the_placeholder_needs_stored_settings() {
     );
 }
 
-/// Contract 4.3.5: sending the whole configuration back unchanged changes nothing, not even a sealed text.
+/// Contract 4.3.5: sending the whole configuration back changes nothing, not even a sealed text.
 #[test]
 fn settings_can_be_sent_back_unchanged() {
     let fixture = SettingsFixture::new(CheckType::Http);
@@ -125,7 +125,7 @@ fn settings_can_be_sent_back_unchanged() {
     assert_eq!(fixture.read(&shown, Some(&before)), Ok(before));
 }
 
-/// Contract 5.3: a text never repeats a submitted secret; views and stored values contain none either.
+/// Contract 5.3: an error text never repeats a submitted secret; views and stored values do not contain one either.
 #[test]
 fn secrets_appear_nowhere_in_clear() {
     let marker = "s3cret-marker";
@@ -150,7 +150,7 @@ fn secrets_appear_nowhere_in_clear() {
 }
 
 proptest! {
-    /// Each header that is sent has its new value, or its stored one, ignoring case; the others are removed.
+    /// Each sent header has its new or its stored value, with names compared ignoring case; all other headers are removed.
     #[test]
     fn headers_merge_by_name(
         before in prop::collection::btree_map("[a-e]", "[a-z]{0,4}", 0..5),
