@@ -48,7 +48,7 @@ async fn an_installation_that_ran_after_its_promotion_is_not_recognised_as_promo
     let (target, mut server) = (Database::empty(&postgres, "ran_since"), installed());
     assert!(target.promote(&server, &[]).status.success());
     let again = target.promote(&server, &[]);
-    assert!(again.status.success() && text(&again).contains("is there already"), "{}", text(&again));
+    assert!(again.status.success() && text(&again).contains("was moved already"), "{}", text(&again));
     server.restart();
     create_unconfigured(&server.client());
     server.kill();
@@ -72,5 +72,5 @@ async fn a_finished_target_is_recognised_only_with_its_own_history() {
     assert!(said.contains("holds the history of this installation already"), "{said}");
     assert_eq!(other.tables(), "0");
     let again = main.promote(&server, &["--history-to", &history.url()]);
-    assert!(again.status.success() && text(&again).contains("is there already"), "{}", text(&again));
+    assert!(again.status.success() && text(&again).contains("was moved already"), "{}", text(&again));
 }

@@ -78,7 +78,7 @@ async fn a_promoted_installation_answers_as_before() {
     assert_eq!(main.ask("SELECT count(*) FROM service"), rows("service").to_string());
 
     let again = main.promote(&installed.server, &["--history-to", &to_history]);
-    assert!(again.status.success() && text(&again).contains("is there already"), "{}", text(&again));
+    assert!(again.status.success() && text(&again).contains("was moved already"), "{}", text(&again));
 
     installed.server.set("WATCHKEEPER_DATABASE_URL", &main.url());
     installed.server.set("WATCHKEEPER_HISTORY_URL", &to_history);
