@@ -74,7 +74,7 @@ async fn a_killed_promotion_continues() {
     installed.server.set("WATCHKEEPER_DATABASE_URL", &url);
     installed.server.set("WATCHKEEPER_HISTORY_URL", &url);
     let served = installed.server.command(&["org", "list"]);
-    assert!(text(&served).contains("has not ended"), "no server starts on a part: {}", text(&served));
+    assert!(text(&served).contains("is not complete"), "no server starts on a part: {}", text(&served));
     installed.server.unset("WATCHKEEPER_DATABASE_URL");
     installed.server.unset("WATCHKEEPER_HISTORY_URL");
 
