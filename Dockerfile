@@ -3,8 +3,8 @@
 #   docker build -t watchkeeper .
 #   docker run -p 8080:8080 -v watchkeeper:/var/lib/watchkeeper watchkeeper
 #
-# NOT RUN: there was no Docker where this was written. Tried was what it rests on: the binary as another user than root without
-# capabilities, its settings from the environment, and the command of the health check with its exit codes.
+# NOT RUN: there was no Docker where this was written. What it depends on was tried: the binary as a user without root and
+# without capabilities, its settings from the environment, and the command of the health check with its exit codes.
 #
 # ICMP checks need ping sockets (net.ipv4.ping_group_range; Docker opens them in containers since 20.10), or --cap-add NET_RAW
 # and --user 0.
@@ -22,14 +22,14 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
 # glibc, certificates of authorities, and a user without a name or a shell; no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /watchkeeper /usr/local/bin/watchkeeper
-# A new volume takes owner and mode over from here.
+# A new volume gets its owner and mode from this folder.
 COPY --from=build --chown=65532:65532 --chmod=700 /data /var/lib/watchkeeper
 ENV WATCHKEEPER_DATA_DIR=/var/lib/watchkeeper \
     WATCHKEEPER_LISTEN=0.0.0.0:8080
 VOLUME /var/lib/watchkeeper
 EXPOSE 8080
 USER 65532:65532
-# The binary looks at itself: exit code 0 up, 1 down. A location serves nothing to look at: switch it off there.
+# The binary checks its own server: exit code 0 for up, 1 for down. A location serves nothing; disable the check there.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
     CMD ["/usr/local/bin/watchkeeper", "check", "http", "http://127.0.0.1:8080/healthz", "--timeout", "3"]
 # SIGTERM ends it within 10 s.
