@@ -111,9 +111,7 @@ impl<S> RenderedSnapshot<S> {
         parts.insert(key, Arc::clone(&made));
         Ok(made)
     }
-}
 
-impl<S> RenderedSnapshot<S> {
     /// Returns the bytes of all representations, without their compressed forms.
     fn bytes(&self) -> usize {
         lock(&self.parts).values().map(|part| part.plain().len()).sum()
@@ -153,9 +151,9 @@ impl<S: PartialEq> SnapshotCache<S> {
             return Ok(Some(page));
         }
         let (stamp, as_of) = (changes.stamp(), now());
-        let earlier = lock(&self.pages).get(host).map(|cached| Arc::clone(&cached.rendered));
+        let earlier = lock(&self.pages).get(host).map(CachedSnapshot::outdated);
         let is_known = earlier.is_some();
-        let reading = read(earlier.as_ref().map(|earlier| &earlier.snapshot));
+        let reading = read(earlier.as_ref().map(|earlier| &earlier.rendered.snapshot));
         let found = if is_known { timeout(PATIENCE, reading).await.ok() } else { Some(reading.await) };
         let mut pages = lock(&self.pages);
         match found {
@@ -165,6 +163,7 @@ impl<S: PartialEq> SnapshotCache<S> {
             }
             Some(Ok(Some(snapshot))) => {
                 let now = Instant::now();
+                let earlier = earlier.map(|earlier| earlier.rendered);
                 let unchanged = earlier.filter(|earlier| earlier.snapshot == snapshot);
                 let rendered = unchanged.unwrap_or_else(|| Arc::new(RenderedSnapshot::new(snapshot)));
                 let cached =
@@ -172,10 +171,13 @@ impl<S: PartialEq> SnapshotCache<S> {
                 Ok(Some(keep(&mut pages, host, cached)))
             }
             Some(Err(error)) if !is_known => Err(error),
-            _ => Ok(pages.get_mut(host).map(|cached| {
-                cached.failed_at = Some(Instant::now());
-                cached.show()
-            })),
+            _ => {
+                // Other pages may have taken its room meanwhile; this visitor sees it all the same.
+                if let Some(cached) = pages.get_mut(host) {
+                    cached.failed_at = Some(Instant::now());
+                }
+                Ok(earlier)
+            }
         }
     }
 
@@ -190,6 +192,11 @@ impl<S: PartialEq> SnapshotCache<S> {
 }
 
 impl<S> CachedSnapshot<S> {
+    /// The snapshot, marked with its time.
+    fn outdated(&self) -> CurrentSnapshot<S> {
+        CurrentSnapshot { rendered: Arc::clone(&self.rendered), as_of: Some(self.as_of) }
+    }
+
     fn show(&mut self) -> CurrentSnapshot<S> {
         self.used_at = Instant::now();
         CurrentSnapshot {
