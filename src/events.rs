@@ -297,7 +297,8 @@ impl EventSubscriber {
         self.hub.publication_queue.organisation_cursor(self.audience.organisation)
     }
 
-    /// Skips the queued events if there are so many that some may be lost; returns true if events were skipped.
+    /// Skips the queued events if the queue is more than half full, because some could be lost; returns true if events
+    /// were skipped.
     pub fn skip_if_behind(&mut self) -> bool {
         let is_behind = self.rounds.len() > self.hub.limits.rounds_waiting / 2;
         if is_behind {

@@ -195,7 +195,7 @@ impl Outage {
         Self { asked_at: Some(now), held_until: Some(held_until), ..self }
     }
 
-    /// The outage of a service that still fails although its dependencies work again. It starts anew at `now`, as an outage
+    /// The outage of a service that still fails although its dependencies work again. It starts again at `now`, as an outage
     /// of its own.
     #[must_use]
     pub const fn become_own_outage(self, now: Timestamp) -> Self {

@@ -47,7 +47,7 @@ impl PageVisit {
         API_PATHS.iter().any(is_within)
     }
 
-    /// Reads a request for this host; `None` if the request cannot be for a page, whoever owns the host.
+    /// Reads a request for this host; `None` if the request cannot be for a page of any owner.
     pub(super) fn read(request: &HttpRequest, host: &str, names: &DomainNames) -> Option<Self> {
         let host = page_host(host, names)?;
         let path = request.uri().path();

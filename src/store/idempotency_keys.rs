@@ -72,7 +72,7 @@ pub struct AnswerHead {
 pub enum ClaimOutcome {
     /// The key is claimed for this run.
     Mine,
-    /// Another run holds the key, or the key was freed just now.
+    /// Another run holds the key, or the key has been freed since the insert.
     Running,
     /// A run under the key has finished with this answer.
     Answered(StoredAnswer),

@@ -59,7 +59,7 @@ impl Outage {
     }
 
     /// The outage by these rules at `now`. A flapping service that has been down for long enough without a change becomes
-    /// down. If the outage was reported as flapping, being down is reported anew.
+    /// down. If the outage was reported as flapping, being down is reported again.
     #[must_use]
     pub fn judged(self, rules: Option<&IncidentRules>, now: Timestamp) -> Self {
         let counts_from = rules.and_then(|rules| self.counts_as_down_from(rules));

@@ -233,7 +233,7 @@ impl Consensus {
         }
     }
 
-    /// Judges the status anew because time has passed. Without results the status becomes no data, and unknown once no vote
+    /// Judges the status again because time has passed. Without results the status becomes no data, and unknown once no vote
     /// is fresh; if all locations with votes are blind, both happen without delay. Also ends flapping.
     pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<WatchEffect>) {
         if self.is_overdue(now) || self.is_blind(now) {

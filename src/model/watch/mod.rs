@@ -297,7 +297,7 @@ impl WatchState {
         self.consensus.set_blind_since(slot, since);
     }
 
-    /// Judges the status anew after a change of which votes count.
+    /// Judges the status again after a change of which votes count.
     pub fn judge(&mut self, now: Timestamp) -> Vec<WatchEffect> {
         let mut effects = Vec::new();
         self.consensus.judge(now, &mut effects);
