@@ -12,6 +12,7 @@ mod contrast;
 pub mod host_cache;
 mod page_reader;
 mod page_texts;
+mod route;
 mod show;
 mod snapshot;
 pub mod snapshot_cache;
@@ -31,16 +32,16 @@ use futures_util::future::{LocalBoxFuture, ready};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::model::domain_names::DomainNames;
-use crate::model::language::choose;
 use crate::model::statuspage::word::{AccessType, PageColorScheme};
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
 use crate::pages::page_reader::PageReader;
+use crate::pages::route::{LocalizedRoute, PageRoute, PageScreen};
 use crate::pages::show::PageChoices;
 use crate::pages::snapshot::{PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
 use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::{SHARED_STYLE, StyleRequest};
-use crate::pages::visit::{LanguagePath, PageHost, PageVisit, VisitLanguage};
+use crate::pages::visit::{PageHost, PageVisit, VisitLanguage};
 use crate::service_router::ServiceRouter;
 use crate::store::Databases;
 use crate::store::statuspages::visitors;
@@ -130,32 +131,18 @@ impl PageServer {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return answer::wrong_method();
         }
-        let page = &current.rendered.snapshot.page;
-        let is_open = page.access_type == AccessType::Public;
-        let path = visit.path.as_str();
-        match path {
-            "/robots.txt" => return answer::robots(is_open),
-            _ if !is_open => return answer::restricted(),
-            _ => {}
-        }
-        if let Some(request) = StyleRequest::read(path) {
-            return sheet(visit, current, request);
-        }
-        if let Some(document) = StatusDocument::at(path) {
-            return self.status_document(visit, current, document).await;
-        }
+        let is_open = current.rendered.snapshot.page.access_type == AccessType::Public;
         let languages = current.rendered.snapshot.languages();
-        match LanguagePath::read(path, &languages) {
-            LanguagePath::Negotiated("/") => {
-                let chosen = choose(&visit.accept_language(), &languages.supported, &languages.default);
-                let locale = chosen.unwrap_or(languages.default);
-                show(visit, current, &VisitLanguage { locale, is_negotiated: true })
+        match PageRoute::read(&visit.path, &languages) {
+            PageRoute::Robots => answer::robots(is_open),
+            _ if !is_open => answer::restricted(),
+            PageRoute::Style(request) => sheet(visit, current, request),
+            PageRoute::Document(document) => self.status_document(visit, current, document).await,
+            PageRoute::Localized(LocalizedRoute { locale, screen: PageScreen::Current }) => {
+                show(visit, current, &visit.language(locale, &languages))
             }
-            LanguagePath::Explicit { locale, rest: "/" } => {
-                show(visit, current, &VisitLanguage { locale: locale.to_owned(), is_negotiated: false })
-            }
-            LanguagePath::Explicit { locale, rest: "" } => answer::moved(&format!("/{locale}/")),
-            _ => answer::not_found(),
+            PageRoute::Moved(path) => answer::moved(&path),
+            PageRoute::Unknown => answer::not_found(),
         }
     }
 

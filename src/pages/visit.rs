@@ -8,6 +8,7 @@ use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap};
 
 use crate::model::domain_names::{DomainNames, is_hostname};
+use crate::model::language::choose;
 use crate::pages::snapshot::PageLanguages;
 
 /// A request to a host that may belong to a status page.
@@ -64,9 +65,20 @@ impl PageVisit {
     }
 
     /// Returns the value of `Accept-Language`; empty if it is not readable.
-    pub(super) fn accept_language(&self) -> String {
+    fn accept_language(&self) -> String {
         let lines = self.headers.get_all(ACCEPT_LANGUAGE).map(|line| line.to_str());
         lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join(",")).unwrap_or_default()
+    }
+
+    /// Returns the language of the visitor: the one in the path, or else the one that `Accept-Language` prefers among those
+    /// of the page.
+    pub(super) fn language(&self, in_path: Option<&str>, languages: &PageLanguages) -> VisitLanguage {
+        if let Some(locale) = in_path {
+            return VisitLanguage { locale: locale.to_owned(), is_negotiated: false };
+        }
+        let chosen = choose(&self.accept_language(), &languages.supported, &languages.default);
+        let locale = chosen.unwrap_or_else(|| languages.default.clone());
+        VisitLanguage { locale, is_negotiated: true }
     }
 }
 

@@ -1,0 +1,93 @@
+//! The parts of a status page, each at its path.
+
+use crate::pages::snapshot::PageLanguages;
+use crate::pages::status_json::StatusDocument;
+use crate::pages::stylesheets::StyleRequest;
+use crate::pages::visit::LanguagePath;
+
+/// The part of a page that a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PageRoute<'a> {
+    /// The rules for search engines.
+    Robots,
+    /// A style sheet.
+    Style(StyleRequest<'a>),
+    /// A JSON document.
+    Document(StatusDocument),
+    /// A part that visitors see in their language.
+    Localized(LocalizedRoute<'a>),
+    /// Another path that has to be used.
+    Moved(String),
+    /// No part has this path.
+    Unknown,
+}
+
+/// A part of a page in a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalizedRoute<'a> {
+    /// The language in the path; `None` = by `Accept-Language`.
+    pub(super) locale: Option<&'a str>,
+    /// The part.
+    pub(super) screen: PageScreen,
+}
+
+/// A part of a page that is an HTML document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageScreen {
+    /// The present state of all components.
+    Current,
+}
+
+impl<'a> PageRoute<'a> {
+    /// Reads the path of a page that offers these languages.
+    pub(super) fn read(path: &'a str, languages: &'a PageLanguages) -> Self {
+        if path == "/robots.txt" {
+            return Self::Robots;
+        }
+        if let Some(request) = StyleRequest::read(path) {
+            return Self::Style(request);
+        }
+        if let Some(document) = StatusDocument::at(path) {
+            return Self::Document(document);
+        }
+        match LanguagePath::read(path, languages) {
+            LanguagePath::Explicit { locale, rest: "" } => Self::Moved(format!("/{locale}/")),
+            LanguagePath::Explicit { locale, rest } => Self::localized(Some(locale), rest),
+            LanguagePath::Negotiated(path) => Self::localized(None, path),
+        }
+    }
+
+    fn localized(locale: Option<&'a str>, path: &str) -> Self {
+        let found = PageScreen::at(path).map(|screen| LocalizedRoute { locale, screen });
+        found.map_or(Self::Unknown, Self::Localized)
+    }
+}
+
+impl PageScreen {
+    /// Returns the document at a path that names no language.
+    fn at(path: &str) -> Option<Self> {
+        (path == "/").then_some(Self::Current)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("/robots.txt", "Robots")]
+    #[case("/static/style.abc.css", "Style(StyleRequest { is_own: false, revision: \"abc\" })")]
+    #[case("/api/v2/status.json", "Document(Status)")]
+    #[case("/", "Localized(LocalizedRoute { locale: None, screen: Current })")]
+    #[case("/de/", "Localized(LocalizedRoute { locale: Some(\"de\"), screen: Current })")]
+    #[case("/de", "Moved(\"/de/\")")]
+    #[case("/fr/", "Unknown")]
+    #[case("/de/de/", "Unknown")]
+    #[case("//", "Unknown")]
+    fn a_path_names_a_part(#[case] path: &str, #[case] expected: &str) {
+        let languages = PageLanguages { supported: vec!["en".into(), "de".into()], default: "en".into() };
+        assert_eq!(format!("{:?}", PageRoute::read(path, &languages)), expected);
+    }
+}
