@@ -9,7 +9,7 @@
 //! 6. reactions to what is stored: [`events`], [`incidents`], [`notices`]; [`record`] writes, compacts and restores the history;
 //!    [`mod@backup`] copies an installation
 //! 5. support: [`feed`], status changes in their order; [`notify`], messages to people; [`bus`], NATS; [`timetable`], what is due
-//!    by the clock; [`sla_reports`]
+//!    by the clock; [`sla_reports`] and [`history_figures`], figures from the history
 //! 4. engine: [`engine`], the actors; [`lifecycle`], what follows from a change, in its transaction; [`service_router`], which
 //!    applies a stored service where it is owned; [`readiness`]
 //! 3. tools: [`probe`], one check, once, over [`egress`], the gate of every outbound connection; [`stats`], uptime and
@@ -45,6 +45,7 @@ pub mod egress;
 pub mod engine;
 pub mod events;
 pub mod feed;
+pub mod history_figures;
 pub mod http;
 pub mod id;
 pub mod incidents;

@@ -26,7 +26,7 @@ const FLOORS: [&[&str]; 8] = [
     &["model", "supervise"],
     &["egress", "probe", "stats", "store", "texts"],
     &["engine", "lifecycle", "service_router", "readiness"],
-    &["feed", "notify", "sla_reports", "timetable", "bus"],
+    &["feed", "notify", "sla_reports", "history_figures", "timetable", "bus"],
     &["events", "incidents", "notices", "record", "backup"],
     &["http", "pages", "remote", "agent", "cluster"],
     &["app", "bench", "doctor", "cli", "lib", "main"],

@@ -5,5 +5,6 @@
 pub mod histogram;
 pub mod rolling_stats;
 pub mod rollup;
+pub mod service_days;
 pub mod sla;
 pub mod uptime;

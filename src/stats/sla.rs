@@ -74,7 +74,7 @@ pub fn classify(
     closed: &[TimeRange],
     range: TimeRange,
 ) -> Vec<ClassifiedSpan<SlaTimeClass>> {
-    let status = measured(past.changes, past.measured_until, range);
+    let status: Vec<ClassifiedSpan> = measured(past.changes, past.measured_until, range);
     let status = status.iter().map(|span| as_span(span.from, span.to, span.counts.into()));
     let mut covers = Vec::with_capacity(past.windows.len() + past.incidents.len() + closed.len());
     let mut stated = Vec::new();

@@ -96,37 +96,38 @@ impl Availability {
 }
 
 /// Classifies a range by the measured status, as adjoining spans. `changes` are in order and start with the last one before
-/// the range, if there is one. The last status lasts until `measured_until`; the time after that counts as nothing.
+/// the range, if there is one. The last status lasts until `measured_until`; for the time after that there is no data.
 #[must_use]
-pub fn measured(
+pub fn measured<C: From<MeasuredStatus>>(
     changes: &[StatusChange],
     measured_until: Timestamp,
     range: TimeRange,
-) -> Vec<ClassifiedSpan> {
+) -> Vec<ClassifiedSpan<C>> {
     let TimeRange { from, to } = range;
     let ends = changes.iter().skip(1).map(|change| change.at).chain([measured_until]);
     let known = changes.iter().zip(ends).map(|(change, end)| ClassifiedSpan {
         from: change.at.max(from),
         to: end.min(to),
-        counts: UptimeClass::from(change.to),
+        counts: C::from(change.to),
     });
-    let mut spans: Vec<ClassifiedSpan> = known.filter(|span| span.from < span.to).collect();
+    let mut spans: Vec<ClassifiedSpan<C>> = known.filter(|span| span.from < span.to).collect();
     fill_gaps(&mut spans, from, to);
     spans
 }
 
-fn fill_gaps(spans: &mut Vec<ClassifiedSpan>, from: Timestamp, to: Timestamp) {
+fn fill_gaps<C: From<MeasuredStatus>>(spans: &mut Vec<ClassifiedSpan<C>>, from: Timestamp, to: Timestamp) {
+    let gap = |from, to| ClassifiedSpan { from, to, counts: C::from(MeasuredStatus::NoData) };
     let mut filled = Vec::with_capacity(spans.len() + 2);
     let mut at = from;
     for span in spans.drain(..) {
         if at < span.from {
-            filled.push(ClassifiedSpan { from: at, to: span.from, counts: UptimeClass::Nothing });
+            filled.push(gap(at, span.from));
         }
         at = span.to;
         filled.push(span);
     }
     if at < to {
-        filled.push(ClassifiedSpan { from: at, to, counts: UptimeClass::Nothing });
+        filled.push(gap(at, to));
     }
     *spans = filled;
 }

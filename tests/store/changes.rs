@@ -7,6 +7,7 @@ use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::store::history::changes;
 
 use crate::support::Backend;
+use crate::support::backend::Store;
 use crate::support::rows::{append_changes, at, change};
 
 fn story() -> Vec<StatusChange> {
@@ -22,6 +23,16 @@ fn story() -> Vec<StatusChange> {
 
 fn of(service: i64) -> Vec<StatusChange> {
     story().into_iter().filter(|change| change.service == service).collect()
+}
+
+/// The changes of many services, read together, are those of each.
+async fn require_same_for_many(store: &Store, since_ms: i64) {
+    let reader = store.history.reader();
+    let mut together = changes::since_of(reader, &[1, 2, 3], at(since_ms)).await.unwrap();
+    for service in 1..=3 {
+        let alone = changes::since(reader, service, at(since_ms)).await.unwrap();
+        assert_eq!(together.remove(&service).unwrap_or_default(), alone, "service {service}");
+    }
 }
 
 #[rstest]
@@ -42,6 +53,7 @@ async fn changes_since_a_moment_include_the_one_before(
     let found = changes::since(store.history.reader(), 1, at(since_ms)).await.unwrap();
     assert_eq!(found, of(1)[first..]);
     assert_eq!(changes::since(store.history.reader(), 3, at(since_ms)).await.unwrap(), []);
+    require_same_for_many(&store, since_ms).await;
 }
 
 #[rstest]
@@ -110,6 +122,7 @@ async fn changes_are_in_order_across_a_clock_setback(
     let found = changes::since(reader, 1, at(since_s * 1_000)).await.unwrap();
     let found: Vec<_> = found.into_iter().map(|change| (change.at.ms() / 1_000, change.to)).collect();
     assert_eq!(found, expected);
+    require_same_for_many(&store, since_s * 1_000).await;
     assert_eq!(changes::latest(reader, 1).await.unwrap(), ahead_and_back().pop());
     let mut latest = changes::latest_of(reader, PartitionSet::ALL).await.unwrap();
     latest.sort_by_key(|change| change.service);

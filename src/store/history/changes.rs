@@ -6,6 +6,8 @@
 //!
 //! Rows about flapping (causes 8 and 9) change no status: only [`flapping`] and `of_flapping` read them.
 
+mod batch;
+
 use std::collections::HashMap;
 
 use crate::store::connection::StoreConnection;
@@ -21,6 +23,8 @@ use crate::model::service::ServiceKey;
 use crate::model::status_timeline::in_time_order;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
+
+pub use batch::since_of;
 
 /// The changes of a service at or after `from`, oldest first, preceded by the last change before `from`. Together they
 /// give the status at every time since `from`.

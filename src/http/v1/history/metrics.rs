@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
+use crate::history_figures::sums;
 use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::MetricsView;
-use crate::http::v1::history::{history_start, read_range, sums, timeline};
+use crate::http::v1::history::{history_start, read_range, timeline};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::model::time_range::TimeRange;
@@ -25,7 +26,7 @@ pub(in crate::http) async fn show_metrics(call: ApiCall<AppState>) -> Result<Api
     let now = state.now();
     let from = range.start(now).max(history_start(now, &caller.limits));
     let wanted = RollupQuery { from, to: now.plus_ms(1), bucket_ms: None };
-    let sums = sums::of(&state, service.key, wanted, None).await?.into_total();
+    let sums = sums::of(&state.databases.history, service.key, wanted, None).await?.into_total();
     let spans = timeline::spans(&state, &service, TimeRange { from, to: now }).await?;
     let data = to_json(&MetricsView::of(&sums, total(&spans).percent()));
     Ok(ApiReply::ok(json!({"data": data, "meta": {"range": range.as_str()}})))

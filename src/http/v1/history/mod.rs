@@ -10,7 +10,6 @@ pub(super) mod metrics;
 pub(in crate::http) mod openapi;
 pub(super) mod response_times;
 pub(super) mod status_changes;
-mod sums;
 mod timeline;
 pub(super) mod uptime;
 pub(super) mod view;

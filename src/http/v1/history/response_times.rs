@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::clock::Timestamp;
+use crate::history_figures::sums;
 use crate::http::gate::call::ApiCall;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::ApiReply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::history::view::ResponseTimeView;
-use crate::http::v1::history::{checks, history_start, read_range, sums};
+use crate::http::v1::history::{checks, history_start, read_range};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::stats::rollup::{CheckSums, RollupQuery};
@@ -36,7 +37,8 @@ pub(in crate::http) async fn list_response_times(call: ApiCall<AppState>) -> Res
     };
     let bucket_seconds = range.bucket_seconds();
     let wanted = RollupQuery { from, to: now.plus_ms(1), bucket_ms: Some(bucket_seconds * 1_000) };
-    let sums = sums::of(&state, service.key, wanted, locations.as_deref()).await?.into_sums();
+    let sums =
+        sums::of(&state.databases.history, service.key, wanted, locations.as_deref()).await?.into_sums();
     Ok(ApiReply::ok(json!({
         "data": to_json(&series(&sums)),
         "meta": {"range": range.as_str(), "bucket_seconds": bucket_seconds},

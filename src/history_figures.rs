@@ -1,0 +1,4 @@
+//! Figures from the history database for the API and for status pages: sums of measurements, and the days of services.
+
+pub mod service_days;
+pub mod sums;
