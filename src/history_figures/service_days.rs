@@ -6,6 +6,7 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::model::service::ServiceKey;
 use crate::model::service_window::ServiceWindow;
 use crate::model::time_range::TimeRange;
+use crate::model::verdict::Verdict;
 use crate::stats::service_days::ServiceDays;
 use crate::store::history::changes;
 use crate::store::{Databases, StoreError, windows};
@@ -20,6 +21,8 @@ const SERVICES_AT_ONCE: usize = 500;
 pub struct MeasuredService {
     /// Database key of the service.
     pub key: ServiceKey,
+    /// The present verdict. After a change of it the days are read again.
+    pub verdict: Verdict,
     /// The time until which results support the last status.
     pub measured_until: Timestamp,
 }

@@ -5,10 +5,17 @@
 //! databases are not. Unknown, unpublished and deleted pages get the same plain 404. Everything is rendered on the server,
 //! without scripts, once for each change and language ([`snapshot_cache`]). Pages that are not public show nothing.
 
+mod announcement_view;
 mod announcements;
 mod answer;
 mod appearance;
+mod bars;
+mod calendar_month;
+mod component_view;
 mod contrast;
+mod days_cache;
+mod days_view;
+mod frame;
 pub mod host_cache;
 mod page_reader;
 mod page_texts;
@@ -29,22 +36,26 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::model::domain_names::DomainNames;
+use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::{AccessType, PageColorScheme};
+use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::days_cache::DaysCache;
+use crate::pages::frame::PageChoices;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
 use crate::pages::page_reader::PageReader;
 use crate::pages::route::{LocalizedRoute, PageRoute, PageScreen};
-use crate::pages::show::PageChoices;
-use crate::pages::snapshot::{PageHistory, PageSnapshot};
+use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
 use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::{SHARED_STYLE, StyleRequest};
 use crate::pages::visit::{PageHost, PageVisit, VisitLanguage};
+use crate::representation::Representation;
 use crate::service_router::ServiceRouter;
-use crate::store::Databases;
 use crate::store::statuspages::visitors;
+use crate::store::{Databases, MainError};
 
 /// Serves public status pages.
 #[derive(Clone)]
@@ -65,11 +76,13 @@ pub struct PageServer {
     pub cache: PageCaches,
 }
 
-/// Snapshots of the pages that visitors view, with and without their past announcements. Cheap to clone.
+/// Snapshots of the pages that visitors view, with and without their past announcements, and the days of their services.
+/// Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct PageCaches {
-    pages: SnapshotCache<PageSnapshot>,
-    histories: SnapshotCache<PageHistory>,
+    pages: SnapshotCache<PageHost, PageSnapshot>,
+    histories: SnapshotCache<HistoryKey, PageHistory>,
+    days: DaysCache,
 }
 
 impl PageServer {
@@ -117,7 +130,13 @@ impl PageServer {
     }
 
     fn reader(&self) -> PageReader<'_> {
-        PageReader { databases: &self.databases, router: &self.router, config: &self.config }
+        PageReader {
+            databases: &self.databases,
+            router: &self.router,
+            config: &self.config,
+            clock: &self.clock,
+            days: &self.cache.days,
+        }
     }
 
     /// Returns the owner of the host, from the cache.
@@ -138,8 +157,8 @@ impl PageServer {
             _ if !is_open => answer::restricted(),
             PageRoute::Style(request) => sheet(visit, current, request),
             PageRoute::Document(document) => self.status_document(visit, current, document).await,
-            PageRoute::Localized(LocalizedRoute { locale, screen: PageScreen::Current }) => {
-                show(visit, current, &visit.language(locale, &languages))
+            PageRoute::Localized(LocalizedRoute { locale, screen }) => {
+                self.screen(visit, current, &visit.language(locale, &languages), screen).await
             }
             PageRoute::Moved(path) => answer::moved(&path),
             PageRoute::Unknown => answer::not_found(),
@@ -157,11 +176,7 @@ impl PageServer {
         if !document.has_history() {
             return answer::json(visit, current.rendered.part(key, |page| document.of_page(page)));
         }
-        let changes = self.databases.main.own_changes();
-        let read =
-            async |earlier: Option<&PageHistory>| self.reader().read_history(&visit.host, earlier).await;
-        let histories = &self.cache.histories;
-        match histories.current(&visit.host, changes, || self.clock.now(), read).await {
+        match self.history(visit, HistoryScope::Latest).await {
             Ok(Some(current)) => {
                 answer::json(visit, current.rendered.part(key, |history| document.of_history(history)))
             }
@@ -170,6 +185,99 @@ impl PageServer {
                 tracing::error!(%error, "cannot read the past of a status page");
                 answer::unavailable()
             }
+        }
+    }
+
+    /// Returns a part of the past of the page; `None` if there is none.
+    async fn history(
+        &self,
+        visit: &PageVisit,
+        scope: HistoryScope,
+    ) -> Result<Option<CurrentSnapshot<PageHistory>>, MainError> {
+        let changes = self.databases.main.own_changes();
+        let key = HistoryKey { host: visit.host.clone(), scope };
+        let read = async |earlier: Option<&PageHistory>| self.reader().read_history(&key, earlier).await;
+        self.cache.histories.current(&key, changes, || self.clock.now(), read).await
+    }
+
+    /// Answers a request for an HTML document.
+    async fn screen(
+        &self,
+        visit: &PageVisit,
+        current: &CurrentSnapshot<PageSnapshot>,
+        language: &VisitLanguage,
+        screen: PageScreen,
+    ) -> HttpResponse {
+        let page = &current.rendered.snapshot.page;
+        let month = CalendarMonth::of(self.clock.now());
+        let appearance = appearance::choice(&visit.query).filter(|_| page.allows_appearance_switch);
+        let choices = PageChoices { locale: language.locale.clone(), appearance, as_of: current.as_of };
+        let scope = match screen {
+            PageScreen::Current => {
+                let key = part_key(&choices, screen, month);
+                let shown = current.rendered.part(key, |snapshot| show::page(snapshot, &choices, month));
+                return document(visit, page, language, shown.map(Some));
+            }
+            PageScreen::Component(id) => {
+                let key = part_key(&choices, screen, month);
+                let shown = current.rendered.part_if(key, |snapshot| show::component(snapshot, &choices, id));
+                return document(visit, page, language, shown);
+            }
+            PageScreen::Month(month) if !is_shown(page, month, self.clock.now()) => {
+                return answer::not_found();
+            }
+            PageScreen::Month(month) => HistoryScope::Month(month),
+            PageScreen::Incident(id) => HistoryScope::Incident(id),
+            PageScreen::Maintenance(id) => HistoryScope::Maintenance(id),
+        };
+        match self.history(visit, scope).await {
+            Ok(Some(current)) => {
+                let choices = PageChoices { as_of: current.as_of, ..choices };
+                let key = part_key(&choices, screen, month);
+                let shown = current.rendered.part_if(key, |history| match screen {
+                    PageScreen::Month(shown) => show::month(history, &choices, shown, month).map(Some),
+                    _ => show::announcement(history, &choices, screen),
+                });
+                document(visit, page, language, shown)
+            }
+            Ok(None) => answer::not_found(),
+            Err(error) => {
+                tracing::error!(%error, "cannot read the past of a status page");
+                answer::unavailable()
+            }
+        }
+    }
+}
+
+/// Returns true if a page shows the past of a month.
+fn is_shown(page: &Statuspage, month: CalendarMonth, now: Timestamp) -> bool {
+    let known = CalendarMonth::of(page.created_at)..=CalendarMonth::of(now);
+    page.shows.incident_history && known.contains(&month)
+}
+
+/// Returns the key of an HTML document. `month` is the present month.
+fn part_key(choices: &PageChoices, screen: PageScreen, month: CalendarMonth) -> PartKey {
+    let appearance = choices.appearance.map_or("", PageColorScheme::as_str);
+    PartKey {
+        name: format!("{} {month} {appearance}", screen.path()),
+        locale: choices.locale.clone(),
+        as_of: choices.as_of,
+    }
+}
+
+/// Answers with an HTML document.
+fn document(
+    visit: &PageVisit,
+    page: &Statuspage,
+    language: &VisitLanguage,
+    shown: Result<Option<Arc<Representation>>, askama::Error>,
+) -> HttpResponse {
+    match shown {
+        Ok(Some(content)) => answer::page(page, &content, visit, language),
+        Ok(None) => answer::not_found(),
+        Err(error) => {
+            tracing::error!(page = %page.id, %error, "cannot render a status page");
+            answer::unavailable()
         }
     }
 }
@@ -191,28 +299,5 @@ fn sheet(
     match current.rendered.part::<Infallible>(key, style) {
         Ok(content) => answer::sheet(&content, revision, visit),
         Err(impossible) => match impossible {},
-    }
-}
-
-/// Answers a request for the page in a language.
-fn show(
-    visit: &PageVisit,
-    current: &CurrentSnapshot<PageSnapshot>,
-    language: &VisitLanguage,
-) -> HttpResponse {
-    let snapshot = &current.rendered.snapshot;
-    let chosen = appearance::choice(&visit.query).filter(|_| snapshot.page.allows_appearance_switch);
-    let choices = PageChoices { locale: language.locale.clone(), appearance: chosen, as_of: current.as_of };
-    let key = PartKey {
-        name: format!("page {}", chosen.map_or("", PageColorScheme::as_str)),
-        locale: language.locale.clone(),
-        as_of: current.as_of,
-    };
-    match current.rendered.part(key, |snapshot| show::page(snapshot, &choices)) {
-        Ok(content) => answer::page(&snapshot.page, &content, visit, language),
-        Err(error) => {
-            tracing::error!(page = %snapshot.page.id, %error, "cannot render a status page");
-            answer::unavailable()
-        }
     }
 }

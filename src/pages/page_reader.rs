@@ -1,10 +1,13 @@
 //! Reads the data that a status page shows, from the database and the engine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 
+use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
+use crate::history_figures::service_days::{self, MeasuredService};
 use crate::model::component::status::{ComponentStatus, statuses};
 use crate::model::component::tree::ComponentTree;
 use crate::model::component::{Component, ComponentKey};
@@ -13,15 +16,19 @@ use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
 use crate::model::verdict::Verdict;
 use crate::model::visibility::Visibility;
-use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};
+use crate::pages::days_cache::DaysCache;
+use crate::pages::snapshot::{HistoryKey, HistoryScope, PageComponent, PageHistory, PageSnapshot};
 use crate::pages::visit::PageHost;
 use crate::service_router::ServiceRouter;
-use crate::store::announcements::{self, ShowingPage};
+use crate::stats::service_days::ServiceDays;
+use crate::store::announcements::{self, AnnouncementSelection, ShowingPage};
 use crate::store::statuspages::{page_extras, visitors};
 use crate::store::{Databases, MainError, component_inputs, components, organisations, unreachable_services};
 
-/// Maximum number of incidents, and of maintenances, in the lists of past ones.
+/// Maximum number of incidents, and of maintenances, in the lists of the latest ones.
 const PAST_MAX: usize = 50;
+/// The same for a month.
+const MONTH_MAX: usize = 200;
 
 /// The sources of the data of pages.
 pub(super) struct PageReader<'a> {
@@ -29,6 +36,10 @@ pub(super) struct PageReader<'a> {
     pub(super) router: &'a ServiceRouter,
     /// The settings, from which public URLs are built.
     pub(super) config: &'a Config,
+    /// Source of the wall time.
+    pub(super) clock: &'a Clock,
+    /// The days of services.
+    pub(super) days: &'a DaysCache,
 }
 
 impl PageReader<'_> {
@@ -63,7 +74,7 @@ impl PageReader<'_> {
         let visibility = Visibility::whole(page.organisation);
         let stored = components::of_page(main, visibility, page.key).await?;
         let facts = component_inputs::gather(main, visibility, page.key).await?;
-        let verdicts = self.verdicts(&facts.services).await;
+        let LiveStates { verdicts, measured } = self.live(&facts.services).await;
         let derived = statuses(&stored, &facts, &verdicts);
         let status = |key: ComponentKey| derived.get(&key).and_then(|derived| derived.effective);
         let visible = stored.iter().filter(|component| status(component.key).is_some());
@@ -73,6 +84,11 @@ impl PageReader<'_> {
             let causes = &unreachable.get(&component.service?)?.because_of;
             let visible = causes.iter().map(|cause| cause.key).filter(|key| shown.contains(key)).collect();
             (!causes.is_empty()).then_some(visible)
+        };
+        let days = self.days(&stored, &shown, &measured).await;
+        let days = |component: &Component| {
+            let service = component.service.filter(|_| component.show_uptime_bars)?;
+            days.get(&service).map(Arc::clone)
         };
         let known: HashMap<ComponentKey, ComponentStatus> = earlier.map_or_else(HashMap::new, |earlier| {
             earlier.components.iter().map(|one| (one.component.key, one.last_known)).collect()
@@ -86,6 +102,7 @@ impl PageReader<'_> {
             status: status(component.key),
             last_known: last_known(component.key),
             because_of: because_of(component),
+            days: days(component),
             component: component.clone(),
         });
         let components = components.collect();
@@ -114,38 +131,97 @@ impl PageReader<'_> {
         }))
     }
 
-    /// Reads the published page of a host with its past announcements; `None` if there is none.
+    /// Reads the published page of a host with a part of its past; `None` if there is no such page, incident or
+    /// maintenance.
     pub(super) async fn read_history(
         &self,
-        host: &PageHost,
+        key: &HistoryKey,
         earlier: Option<&PageHistory>,
     ) -> Result<Option<PageHistory>, MainError> {
-        match self.read(host, earlier.map(|earlier| &earlier.page)).await? {
-            Some(page) => self.gather_history(page).boxed_local().await.map(Some),
+        match self.read(&key.host, earlier.map(|earlier| &earlier.page)).await? {
+            Some(page) => self.gather_history(page, key.scope).boxed_local().await,
             None => Ok(None),
         }
     }
 
-    async fn gather_history(&self, page: PageSnapshot) -> Result<PageHistory, MainError> {
+    async fn gather_history(
+        &self,
+        page: PageSnapshot,
+        scope: HistoryScope,
+    ) -> Result<Option<PageHistory>, MainError> {
         let main = self.databases.main.reader();
         let showing = ShowingPage {
             organisation: page.page.organisation,
             statuspage: page.page.key,
             services: page.visible().filter_map(|component| component.service).collect(),
         };
-        Ok(PageHistory {
-            incidents: announcements::latest_incidents(main, &showing, PAST_MAX).await?,
-            maintenances: announcements::latest_maintenances(main, &showing, PAST_MAX).await?,
-            page,
-        })
+        let (of_incidents, of_maintenances) = match scope {
+            HistoryScope::Latest => (Some(AnnouncementSelection::All), Some(AnnouncementSelection::All)),
+            HistoryScope::Month(month) => {
+                let started = AnnouncementSelection::StartedIn(month.range());
+                (Some(started), Some(started))
+            }
+            HistoryScope::Incident(id) => (Some(AnnouncementSelection::Single(id)), None),
+            HistoryScope::Maintenance(id) => (None, Some(AnnouncementSelection::Single(id))),
+        };
+        let most = if scope == HistoryScope::Latest { PAST_MAX } else { MONTH_MAX };
+        let mut history = PageHistory { incidents: Vec::new(), maintenances: Vec::new(), page };
+        if let Some(selection) = of_incidents {
+            history.incidents = announcements::past_incidents(main, &showing, selection, most).await?;
+        }
+        if let Some(selection) = of_maintenances {
+            history.maintenances = announcements::past_maintenances(main, &showing, selection, most).await?;
+        }
+        let is_single = matches!(scope, HistoryScope::Incident(_) | HistoryScope::Maintenance(_));
+        let is_missing = is_single && history.incidents.is_empty() && history.maintenances.is_empty();
+        Ok((!is_missing).then_some(history))
     }
 
-    /// Returns the measured verdicts of these services. A service whose owner cannot be reached at once is left out, so that
+    /// Returns the days of the services that visible components show with uptime bars.
+    async fn days(
+        &self,
+        components: &[Component],
+        shown: &[ServiceKey],
+        measured: &HashMap<ServiceKey, MeasuredService>,
+    ) -> HashMap<ServiceKey, Arc<ServiceDays>> {
+        let with_bars: HashSet<ServiceKey> = components
+            .iter()
+            .filter(|component| component.show_uptime_bars)
+            .filter_map(|component| component.service)
+            .collect();
+        let wanted: Vec<ServiceKey> = shown.iter().copied().filter(|key| with_bars.contains(key)).collect();
+        let known: Vec<MeasuredService> =
+            wanted.iter().filter_map(|key| measured.get(key)).copied().collect();
+        let read = async |asked: &[MeasuredService]| {
+            service_days::read(self.databases, asked, self.clock.now()).await
+        };
+        self.days.current(&wanted, &known, read).await
+    }
+
+    /// Returns the present states of these services. A service whose owner cannot be reached at once is left out, so that
     /// the visitor does not have to wait.
-    async fn verdicts(&self, services: &[ServiceOutline]) -> HashMap<ServiceKey, Verdict> {
+    async fn live(&self, services: &[ServiceOutline]) -> LiveStates {
         let addresses: Vec<_> = services.iter().map(ServiceOutline::address).collect();
         let snapshots = self.router.snapshots_at_once(&addresses).await;
-        let known = services.iter().zip(snapshots);
-        known.filter_map(|(service, snapshot)| Some((service.key, snapshot?.verdict))).collect()
+        let mut states = LiveStates::default();
+        for (service, snapshot) in services.iter().zip(snapshots) {
+            let Some(snapshot) = snapshot else { continue };
+            states.verdicts.insert(service.key, snapshot.verdict);
+            // Without results nothing supports a status.
+            let never = Timestamp::from_ms(0);
+            let measured_until = snapshot.measured_until.unwrap_or(never);
+            let measured = MeasuredService { key: service.key, verdict: snapshot.verdict, measured_until };
+            states.measured.insert(service.key, measured);
+        }
+        states
     }
+}
+
+/// The present states of services.
+#[derive(Debug, Default)]
+struct LiveStates {
+    /// The measured verdicts.
+    verdicts: HashMap<ServiceKey, Verdict>,
+    /// The facts for reading their days.
+    measured: HashMap<ServiceKey, MeasuredService>,
 }

@@ -35,9 +35,48 @@ impl PageTexts {
 
     /// The text with this name, which names these things.
     pub(super) fn naming(&self, name: &str, names: &[String]) -> String {
+        self.filled(name, &[TextValue::text("names", &names.join(", "))])
+    }
+
+    /// The text with this name, with values in their places.
+    pub(super) fn filled(&self, name: &str, values: &[TextValue<'_>]) -> String {
         let mut arguments = FluentArgs::new();
-        arguments.set("names", FluentValue::from(names.join(", ")));
+        for value in values {
+            arguments.set(value.name, value.value.clone());
+        }
         self.write(name, &arguments)
+    }
+
+    /// A percentage given in thousandths of a per cent, with at most two decimals, cut off; without the sign.
+    pub(super) fn percent(&self, thousandths: i64) -> String {
+        let (whole, hundredths) = (thousandths / 1_000, thousandths % 1_000 / 10);
+        if hundredths == 0 && thousandths % 1_000 == 0 {
+            return whole.to_string();
+        }
+        format!("{whole}{}{hundredths:02}", self.text("decimal-mark"))
+    }
+
+    /// A duration in its two largest units, cut off.
+    pub(super) fn duration(&self, ms: i64) -> String {
+        let seconds = ms / 1_000;
+        let units = [
+            self.unit("duration-days", seconds / 86_400),
+            self.unit("duration-hours", seconds / 3_600 % 24),
+            self.unit("duration-minutes", seconds / 60 % 60),
+            self.unit("duration-seconds", seconds % 60),
+        ];
+        let first = units.iter().position(Option::is_some);
+        let shown = first.map(|first| units.iter().skip(first).take(2).flatten().cloned().collect());
+        let shown: Vec<String> = shown.unwrap_or_default();
+        if shown.is_empty() {
+            self.filled("duration-seconds", &[TextValue::number("count", 0)])
+        } else {
+            shown.join(" ")
+        }
+    }
+
+    fn unit(&self, name: &str, count: i64) -> Option<String> {
+        (count > 0).then(|| self.filled(name, &[TextValue::number("count", count)]))
     }
 
     /// The name of a component status.
@@ -77,9 +116,29 @@ impl PageTexts {
     }
 }
 
+/// A value in a text.
+#[derive(Clone, Debug)]
+pub(super) struct TextValue<'a> {
+    name: &'static str,
+    value: FluentValue<'a>,
+}
+
+impl<'a> TextValue<'a> {
+    pub(super) fn text(name: &'static str, value: &'a str) -> Self {
+        Self { name, value: FluentValue::from(value) }
+    }
+
+    /// A number, by which the text may choose a form.
+    pub(super) fn number(name: &'static str, value: i64) -> Self {
+        Self { name, value: FluentValue::from(value) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
 
     use rstest::rstest;
 
@@ -107,28 +166,62 @@ mod tests {
         require_complete(&FILES);
     }
 
-    /// The names in quotes after a call, in everything that shows pages.
-    fn used(source: &str, call: &str) -> BTreeSet<String> {
-        source.split(call).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
+    /// The sources of everything that shows pages, without tests.
+    fn sources(folder: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(sources(&path));
+            } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "html") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push(text.split("#[cfg(test)]").next().unwrap().to_owned());
+            }
+        }
+        found
     }
 
     /// No file has a text that is not used, and no text is missing.
     #[test]
     fn every_text_is_used() {
-        let templates = [include_str!("templates/page.html"), include_str!("templates/announcement.html")];
-        let sources = [include_str!("page_texts.rs"), include_str!("view.rs"), include_str!("appearance.rs")];
-        let program = |source: &&str| source.split("#[cfg(test)]").next().unwrap().to_owned();
-        let mut found = BTreeSet::new();
-        for source in templates.iter().chain(&sources).map(program) {
-            found.extend(used(&source, "words.text(\""));
-            found.extend(used(&source, "words.naming(\""));
-            found.extend(used(&source, "=> \""));
-            found.extend(used(&source, ", \"overall-").into_iter().map(|name| format!("overall-{name}")));
-            found.extend(
-                used(&source, ", \"appearance-").into_iter().map(|name| format!("appearance-{name}")),
-            );
-        }
+        let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pages"));
         let english = FILES.get_file("en.ftl").unwrap().contents_utf8().unwrap();
-        assert_eq!(names_in(english).into_iter().collect::<BTreeSet<_>>(), found);
+        let known: BTreeSet<String> = names_in(english).into_iter().collect();
+        let is_used = |name: &str| sources.iter().any(|source| source.contains(&format!("\"{name}\"")));
+        // The names of months are put together.
+        let unused: Vec<&String> =
+            known.iter().filter(|name| !name.starts_with("month-") && !is_used(name)).collect();
+        assert_eq!(unused, Vec::<&String>::new());
+        for call in ["words.text(\"", "words.naming(\"", "words.filled(\"", ".unit(\""] {
+            for source in &sources {
+                for rest in source.split(call).skip(1) {
+                    let name = rest.split_once('"').unwrap().0;
+                    assert!(known.contains(name), "no text `{name}`");
+                }
+            }
+        }
+    }
+
+    #[rstest]
+    #[case(0, "0 s")]
+    #[case(999, "0 s")]
+    #[case(59_000, "59 s")]
+    #[case(405_000, "6 min 45 s")]
+    #[case(3_600_000, "1 h")]
+    #[case(3_605_000, "1 h")]
+    #[case(90_061_000, "1 d 1 h")]
+    fn durations_have_two_units(#[case] ms: i64, #[case] text: &str) {
+        assert_eq!(PageTexts::of("en").duration(ms), text);
+    }
+
+    #[rstest]
+    #[case(100_000, "100", "100")]
+    #[case(99_999, "99.99", "99,99")]
+    #[case(99_001, "99.00", "99,00")]
+    #[case(99_000, "99", "99")]
+    #[case(0, "0", "0")]
+    fn percentages_are_cut(#[case] thousandths: i64, #[case] english: &str, #[case] german: &str) {
+        assert_eq!(PageTexts::of("en").percent(thousandths), english);
+        assert_eq!(PageTexts::of("de").percent(thousandths), german);
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of a status page, each at its path.
 
+use crate::id::Id;
+use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::snapshot::PageLanguages;
 use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::StyleRequest;
@@ -36,6 +38,14 @@ pub(super) struct LocalizedRoute<'a> {
 pub(super) enum PageScreen {
     /// The present state of all components.
     Current,
+    /// A component with its past days, or a group.
+    Component(Id),
+    /// The incidents and maintenances of a month.
+    Month(CalendarMonth),
+    /// An incident.
+    Incident(Id),
+    /// A maintenance.
+    Maintenance(Id),
 }
 
 impl<'a> PageRoute<'a> {
@@ -66,7 +76,28 @@ impl<'a> PageRoute<'a> {
 impl PageScreen {
     /// Returns the document at a path that names no language.
     fn at(path: &str) -> Option<Self> {
-        (path == "/").then_some(Self::Current)
+        if path == "/" {
+            return Some(Self::Current);
+        }
+        let (folder, name) = path.strip_prefix('/')?.split_once('/')?;
+        match folder {
+            "components" => name.parse().ok().map(Self::Component),
+            "history" => name.parse().ok().map(Self::Month),
+            "incidents" => name.parse().ok().map(Self::Incident),
+            "maintenances" => name.parse().ok().map(Self::Maintenance),
+            _ => None,
+        }
+    }
+
+    /// Returns the path of the document, without a language.
+    pub(super) fn path(self) -> String {
+        match self {
+            Self::Current => "/".to_owned(),
+            Self::Component(id) => format!("/components/{id}"),
+            Self::Month(month) => format!("/history/{month}"),
+            Self::Incident(id) => format!("/incidents/{id}"),
+            Self::Maintenance(id) => format!("/maintenances/{id}"),
+        }
     }
 }
 
@@ -83,11 +114,24 @@ mod tests {
     #[case("/", "Localized(LocalizedRoute { locale: None, screen: Current })")]
     #[case("/de/", "Localized(LocalizedRoute { locale: Some(\"de\"), screen: Current })")]
     #[case("/de", "Moved(\"/de/\")")]
+    #[case("/history/2026-13", "Unknown")]
+    #[case("/incidents/", "Unknown")]
+    #[case("/incidents/a/b", "Unknown")]
     #[case("/fr/", "Unknown")]
     #[case("/de/de/", "Unknown")]
     #[case("//", "Unknown")]
     fn a_path_names_a_part(#[case] path: &str, #[case] expected: &str) {
         let languages = PageLanguages { supported: vec!["en".into(), "de".into()], default: "en".into() };
         assert_eq!(format!("{:?}", PageRoute::read(path, &languages)), expected);
+    }
+
+    #[rstest]
+    #[case("/")]
+    #[case("/components/ZmCQideh_cmU2E495CYCg")]
+    #[case("/history/2026-11")]
+    #[case("/incidents/ZmCQideh_cmU2E495CYCg")]
+    #[case("/maintenances/ZmCQideh_cmU2E495CYCg")]
+    fn a_document_is_found_at_its_path(#[case] path: &str) {
+        assert_eq!(PageScreen::at(path).unwrap().path(), path);
     }
 }

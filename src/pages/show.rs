@@ -1,103 +1,148 @@
-//! Renders a snapshot of a page for visitors, in one language.
+//! Renders snapshots of a page as HTML documents for visitors, each in one language.
 
 use askama::Template as _;
 
-use crate::clock::Timestamp;
-use crate::model::asset::AssetKind;
-use crate::model::incident::IncidentStatus;
+use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
-use crate::model::statuspage::word::PageColorScheme;
+use crate::pages::announcement_view::AnnouncementRenderer;
 use crate::pages::announcements::AnnouncementNames;
-use crate::pages::appearance::PageAppearance;
-use crate::pages::page_texts::PageTexts;
-use crate::pages::snapshot::{PageComponent, PageSnapshot};
-use crate::pages::stylesheets;
-use crate::pages::view::{
-    AnnouncementUpdate, DisplayTime, LanguageLink, PageAnnouncement, PageHead, PublicPage, ShownComponent,
-    VisitorLanguage,
-};
+use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::component_view::{ShownComponent, VisitorLanguage};
+use crate::pages::days_view;
+use crate::pages::frame::{PageChoices, PageFrame};
+use crate::pages::page_texts::{PageTexts, TextValue};
+use crate::pages::route::PageScreen;
+use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};
+use crate::pages::view::{AnnouncementPage, ComponentPage, MonthPage, PublicPage};
 use crate::store::announcements::StoredAnnouncement;
-use crate::texts::markdown;
 
-/// The choices on which a visitor's page depends.
-#[derive(Clone, Debug)]
-pub(super) struct PageChoices {
-    pub(super) locale: String,
-    pub(super) appearance: Option<PageColorScheme>,
-    /// Time of the snapshot; set while no later snapshot can be read.
-    pub(super) as_of: Option<Timestamp>,
-}
-
-/// Renders the page as HTML.
+/// Renders the present state of all components. `month` is the present month.
 ///
 /// # Errors
 /// When the template cannot be rendered.
-pub(super) fn page(snapshot: &PageSnapshot, choices: &PageChoices) -> Result<Vec<u8>, askama::Error> {
-    view(snapshot, choices).render().map(String::into_bytes)
-}
-
-fn view(snapshot: &PageSnapshot, choices: &PageChoices) -> PublicPage {
-    let PageSnapshot { page, .. } = snapshot;
-    let languages = snapshot.languages();
-    let words = PageTexts::of(&choices.locale);
-    let reader =
-        VisitorLanguage { chosen: &choices.locale, default: &languages.default, words: words.clone() };
+pub(super) fn page(
+    snapshot: &PageSnapshot,
+    choices: &PageChoices,
+    month: CalendarMonth,
+) -> Result<Vec<u8>, askama::Error> {
+    let frame = PageFrame::of(snapshot, choices, PageScreen::Current, None);
     let names = AnnouncementNames::of(snapshot, &choices.locale);
-    let parts: Vec<ShownComponent<'_>> = snapshot.components.iter().map(|one| part(one, &names)).collect();
-    let renderer = AnnouncementRenderer { words: &words, names: &names };
-    let incidents = snapshot.incidents.iter().map(|one| renderer.incident(one)).collect();
-    let maintenances = snapshot.maintenances.iter().map(|one| renderer.maintenance(one)).collect();
-    let file = |kind: AssetKind| snapshot.files.get(&kind).map(|hash| format!("/assets/{hash}"));
-    let logo = file(AssetKind::Logo).filter(|_| page.shows.logo);
-    let name = reader.text(&page.name);
-    let links = languages.supported.iter().map(|locale| LanguageLink {
-        address: format!("/{locale}/"),
-        is_current: *locale == choices.locale,
-        locale: locale.clone(),
-    });
-    let head = PageHead {
-        locale: choices.locale.clone(),
-        direction: direction(&choices.locale),
-        title: page.seo.title.as_ref().map_or_else(|| name.clone(), |title| reader.text(title)),
-        description: page.seo.description.as_ref().map(|text| reader.text(text)),
-        is_indexable: page.seo.indexable,
-        icon: file(AssetKind::Favicon),
-        style: stylesheets::shared_address(),
-        own_style: stylesheets::own_address(page),
-    };
-    PublicPage {
-        appearance: PageAppearance::of(page, choices.appearance, &words),
-        words,
-        languages: if languages.supported.len() > 1 { links.collect() } else { Vec::new() },
-        head,
-        name,
-        logo_dark: file(AssetKind::LogoDark).filter(|_| logo.is_some()),
-        logo,
-        logo_size: page.logo_size.as_str(),
+    let default = snapshot.languages().default;
+    let reader = visitor(choices, &default, &frame.base);
+    let parts = parts(snapshot, &names);
+    let renderer = AnnouncementRenderer { words: &frame.words, names: &names, base: Some(&frame.base) };
+    let page = PublicPage {
         overall: reader.overall(&parts),
-        as_of: choices.as_of.map(DisplayTime::from),
         entries: reader.entries(&parts),
-        incidents,
-        maintenances,
-        imprint: page.imprint_url.clone(),
-        privacy: page.privacy_policy_url.clone(),
-    }
+        incidents: snapshot.incidents.iter().map(|one| renderer.incident(one)).collect(),
+        maintenances: snapshot.maintenances.iter().map(|one| renderer.maintenance(one)).collect(),
+        history: snapshot.page.shows.incident_history.then(|| month_path(&frame.base, month)),
+        frame,
+    };
+    page.render().map(String::into_bytes)
 }
 
-/// Returns the writing direction of a language: `ltr` or `rtl`.
-fn direction(locale: &str) -> &'static str {
-    const RIGHT_TO_LEFT: [&str; 8] = ["ar", "dv", "fa", "he", "ps", "sd", "ur", "yi"];
-    let language = locale.split('-').next().unwrap_or_default();
-    if RIGHT_TO_LEFT.iter().any(|known| known.eq_ignore_ascii_case(language)) { "rtl" } else { "ltr" }
+/// Renders a component or a group; `None` if visitors see none with this id.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn component(
+    snapshot: &PageSnapshot,
+    choices: &PageChoices,
+    id: Id,
+) -> Result<Option<Vec<u8>>, askama::Error> {
+    let names = AnnouncementNames::of(snapshot, &choices.locale);
+    let parts = parts(snapshot, &names);
+    let Some(part) = parts.iter().find(|part| part.id == id) else { return Ok(None) };
+    let Some(status) = part.status else { return Ok(None) };
+    let default = snapshot.languages().default;
+    let name = names.text(part.name);
+    let frame = PageFrame::of(snapshot, choices, PageScreen::Component(id), Some(&name));
+    let reader = visitor(choices, &default, &frame.base);
+    let page = ComponentPage {
+        entry: reader.entry(part, status, &parts),
+        days: part.days.map_or_else(Vec::new, |days| days_view::day_rows(&frame.words, days)),
+        periods: part.days.map_or_else(Vec::new, |days| days_view::period_rows(&frame.words, days)),
+        frame,
+    };
+    page.render().map(|html| Some(html.into_bytes()))
+}
+
+/// Renders a month of the past. `present` is the present month.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn month(
+    history: &PageHistory,
+    choices: &PageChoices,
+    month: CalendarMonth,
+    present: CalendarMonth,
+) -> Result<Vec<u8>, askama::Error> {
+    let title = month_name(&PageTexts::of(&choices.locale), month);
+    let frame = PageFrame::of(&history.page, choices, PageScreen::Month(month), Some(&title));
+    let names = AnnouncementNames::of(&history.page, &choices.locale);
+    let renderer = AnnouncementRenderer { words: &frame.words, names: &names, base: Some(&frame.base) };
+    let first = CalendarMonth::of(history.page.page.created_at);
+    let has_begun = |one: &&StoredAnnouncement<MaintenanceStatus>| {
+        matches!(one.status, MaintenanceStatus::InProgress | MaintenanceStatus::Completed)
+    };
+    let past = history.maintenances.iter().filter(has_begun);
+    let page = MonthPage {
+        title,
+        incidents: history.incidents.iter().map(|one| renderer.incident(one)).collect(),
+        maintenances: past.map(|one| renderer.maintenance(one)).collect(),
+        earlier: (month > first).then(|| month_path(&frame.base, month.previous())),
+        later: (month < present).then(|| month_path(&frame.base, month.next())),
+        frame,
+    };
+    page.render().map(String::into_bytes)
+}
+
+/// Renders the only incident or maintenance of a part of the past; `None` if there is none.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn announcement(
+    history: &PageHistory,
+    choices: &PageChoices,
+    screen: PageScreen,
+) -> Result<Option<Vec<u8>>, askama::Error> {
+    let words = PageTexts::of(&choices.locale);
+    let names = AnnouncementNames::of(&history.page, &choices.locale);
+    let renderer = AnnouncementRenderer { words: &words, names: &names, base: None };
+    let incident = history.incidents.first().map(|one| renderer.incident(one));
+    let found = incident.or_else(|| history.maintenances.first().map(|one| renderer.maintenance(one)));
+    let Some(announcement) = found else { return Ok(None) };
+    let frame = PageFrame::of(&history.page, choices, screen, Some(&announcement.title));
+    AnnouncementPage { frame, announcement }.render().map(|html| Some(html.into_bytes()))
+}
+
+fn visitor<'a>(choices: &'a PageChoices, default: &'a str, base: &'a str) -> VisitorLanguage<'a> {
+    VisitorLanguage { base, chosen: &choices.locale, default, words: PageTexts::of(&choices.locale) }
+}
+
+fn month_path(base: &str, month: CalendarMonth) -> String {
+    format!("{base}{}", PageScreen::Month(month).path())
+}
+
+fn month_name(words: &PageTexts, month: CalendarMonth) -> String {
+    let name = words.text(&format!("month-{}", month.number()));
+    let year = month.year().to_string();
+    words.filled("history-of", &[TextValue::text("month", &name), TextValue::text("year", &year)])
+}
+
+fn parts<'a>(snapshot: &'a PageSnapshot, names: &AnnouncementNames<'_>) -> Vec<ShownComponent<'a>> {
+    snapshot.components.iter().map(|one| part(one, names)).collect()
 }
 
 fn part<'a>(one: &'a PageComponent, names: &AnnouncementNames<'_>) -> ShownComponent<'a> {
-    let PageComponent { component, status, because_of, .. } = one;
+    let PageComponent { component, status, because_of, days, .. } = one;
     let causes = |keys: &Vec<ServiceKey>| {
         keys.iter().filter_map(|key| names.linked(*key)).map(str::to_owned).collect()
     };
     ShownComponent {
+        id: component.id,
         key: component.key,
         parent: component.parent,
         name: &component.name,
@@ -107,45 +152,6 @@ fn part<'a>(one: &'a PageComponent, names: &AnnouncementNames<'_>) -> ShownCompo
         is_group: component.is_group,
         hides_operational: component.hide_operational_children,
         is_open_at_first: component.default_open,
-    }
-}
-
-/// Renders announcements with the names that visitors know.
-struct AnnouncementRenderer<'a> {
-    words: &'a PageTexts,
-    names: &'a AnnouncementNames<'a>,
-}
-
-impl AnnouncementRenderer<'_> {
-    fn incident(&self, incident: &StoredAnnouncement<IncidentStatus>) -> PageAnnouncement {
-        self.announcement(incident, |status| self.words.incident(status))
-    }
-
-    fn maintenance(&self, maintenance: &StoredAnnouncement<MaintenanceStatus>) -> PageAnnouncement {
-        let has_open_end = maintenance.end.is_none();
-        let announcement = self.announcement(maintenance, |status| self.words.maintenance(status));
-        PageAnnouncement { has_open_end, ..announcement }
-    }
-
-    fn announcement<S: Copy>(
-        &self,
-        announced: &StoredAnnouncement<S>,
-        state: impl Fn(S) -> String,
-    ) -> PageAnnouncement {
-        let state = |status| announced.has_progress.then(|| state(status));
-        let updates = announced.entries.iter().rev().map(|entry| AnnouncementUpdate {
-            state: state(entry.status),
-            at: DisplayTime::from(entry.at),
-            message: markdown::to_html(&self.names.text(&entry.message)),
-        });
-        PageAnnouncement {
-            title: self.names.title(announced),
-            state: state(announced.status),
-            start: announced.start.into(),
-            end: announced.end.map(DisplayTime::from),
-            has_open_end: false,
-            updates: updates.collect(),
-            affected: self.names.names(&announced.services),
-        }
+        days: days.as_deref(),
     }
 }

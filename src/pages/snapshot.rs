@@ -1,7 +1,9 @@
 //! The data that a status page shows at one moment, independent of the language. Equal snapshots are rendered alike.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::asset::AssetKind;
 use crate::model::component::Component;
@@ -10,6 +12,9 @@ use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::statuspage::Statuspage;
+use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::visit::PageHost;
+use crate::stats::service_days::ServiceDays;
 use crate::store::announcements::StoredAnnouncement;
 
 /// A page with all data that it shows.
@@ -39,6 +44,26 @@ pub(super) struct PageHistory {
     pub(super) maintenances: Vec<StoredAnnouncement<MaintenanceStatus>>,
 }
 
+/// Selects a part of the past of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct HistoryKey {
+    pub(super) host: PageHost,
+    pub(super) scope: HistoryScope,
+}
+
+/// The incidents and maintenances in a part of the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum HistoryScope {
+    /// The latest ones.
+    Latest,
+    /// Those that started in a month; maintenances by their planned start.
+    Month(CalendarMonth),
+    /// One incident.
+    Incident(Id),
+    /// One maintenance.
+    Maintenance(Id),
+}
+
 /// A component with its current status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageComponent {
@@ -49,6 +74,8 @@ pub(super) struct PageComponent {
     pub(super) last_known: ComponentStatus,
     /// Set while the service of the component is unreachable: the causes that the page shows.
     pub(super) because_of: Option<Vec<ServiceKey>>,
+    /// The past days of the service; `None` if the component shows none, or if they are not known.
+    pub(super) days: Option<Arc<ServiceDays>>,
 }
 
 impl PageSnapshot {

@@ -5,14 +5,13 @@
 //! unavailable the last snapshot is shown, marked with its time.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
-use crate::pages::visit::PageHost;
 use crate::representation::Representation;
 use crate::store::changes::{CommitStamp, CommitTracker};
 
@@ -30,15 +29,15 @@ const PARTS_MAX: usize = 500;
 /// Maximum number of pages that are read at the same time.
 const READS_MAX: usize = 64;
 
-/// A cache of snapshots of kind `S`, one for each host. Cheap to clone.
+/// A cache of snapshots of kind `S`, one for each key `K`, which contains the host of the page. Cheap to clone.
 #[derive(Debug)]
-pub struct SnapshotCache<S> {
-    pages: Arc<Mutex<HashMap<PageHost, CachedSnapshot<S>>>>,
+pub struct SnapshotCache<K, S> {
+    pages: Arc<Mutex<HashMap<K, CachedSnapshot<S>>>>,
     /// Lets only one caller read a page, while the others wait for the result.
     turns: ReadTurns,
 }
 
-/// Locks for reading pages; the hash of a page's host selects its lock.
+/// Locks for reading pages; the hash of a page's key selects its lock.
 #[derive(Clone, Debug)]
 struct ReadTurns(Arc<[tokio::sync::Mutex<()>; READS_MAX]>);
 
@@ -100,16 +99,39 @@ impl<S> RenderedSnapshot<S> {
         key: PartKey,
         render: impl FnOnce(&S) -> Result<Vec<u8>, E>,
     ) -> Result<Arc<Representation>, E> {
-        if let Some(known) = lock(&self.parts).get(&key) {
-            return Ok(Arc::clone(known));
+        if let Some(known) = self.known(&key) {
+            return Ok(known);
         }
-        let made = Arc::new(Representation::new(render(&self.snapshot)?));
+        render(&self.snapshot).map(|content| self.keep(key, content))
+    }
+
+    /// As [`part`](Self::part), for a representation that may not exist.
+    ///
+    /// # Errors
+    /// The error of `render`.
+    pub(super) fn part_if<E>(
+        &self,
+        key: PartKey,
+        render: impl FnOnce(&S) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Option<Arc<Representation>>, E> {
+        if let Some(known) = self.known(&key) {
+            return Ok(Some(known));
+        }
+        Ok(render(&self.snapshot)?.map(|content| self.keep(key, content)))
+    }
+
+    fn known(&self, key: &PartKey) -> Option<Arc<Representation>> {
+        lock(&self.parts).get(key).map(Arc::clone)
+    }
+
+    fn keep(&self, key: PartKey, content: Vec<u8>) -> Arc<Representation> {
+        let made = Arc::new(Representation::new(content));
         let mut parts = lock(&self.parts);
         if parts.len() >= PARTS_MAX {
             parts.clear();
         }
         parts.insert(key, Arc::clone(&made));
-        Ok(made)
+        made
     }
 
     /// Returns the bytes of all representations, without their compressed forms.
@@ -118,47 +140,47 @@ impl<S> RenderedSnapshot<S> {
     }
 }
 
-impl<S> Clone for SnapshotCache<S> {
+impl<K, S> Clone for SnapshotCache<K, S> {
     fn clone(&self) -> Self {
         Self { pages: Arc::clone(&self.pages), turns: self.turns.clone() }
     }
 }
 
-impl<S> Default for SnapshotCache<S> {
+impl<K, S> Default for SnapshotCache<K, S> {
     fn default() -> Self {
         Self { pages: Arc::default(), turns: ReadTurns::default() }
     }
 }
 
-impl<S: PartialEq> SnapshotCache<S> {
-    /// Returns the current page of a host; `None` if there is none. `now` returns the wall time. `read` reads the page, and
+impl<K: Clone + Eq + Hash, S: PartialEq> SnapshotCache<K, S> {
+    /// Returns the current snapshot for a key; `None` if there is none. `now` returns the wall time. `read` reads the page, and
     /// gets the earlier snapshot.
     ///
     /// # Errors
     /// The error of `read`, when there is no earlier snapshot.
     pub(super) async fn current<E>(
         &self,
-        host: &PageHost,
+        key: &K,
         changes: &CommitTracker,
         now: impl Fn() -> Timestamp,
         read: impl AsyncFnOnce(Option<&S>) -> Result<Option<S>, E>,
     ) -> Result<Option<CurrentSnapshot<S>>, E> {
-        if let Some(page) = self.known(host, changes) {
+        if let Some(page) = self.known(key, changes) {
             return Ok(Some(page));
         }
-        let _turn = self.turns.0[turn(host)].lock().await;
-        if let Some(page) = self.known(host, changes) {
+        let _turn = self.turns.0[turn(key)].lock().await;
+        if let Some(page) = self.known(key, changes) {
             return Ok(Some(page));
         }
         let (stamp, as_of) = (changes.stamp(), now());
-        let earlier = lock(&self.pages).get(host).map(CachedSnapshot::outdated);
+        let earlier = lock(&self.pages).get(key).map(CachedSnapshot::outdated);
         let is_known = earlier.is_some();
         let reading = read(earlier.as_ref().map(|earlier| &earlier.rendered.snapshot));
         let found = if is_known { timeout(PATIENCE, reading).await.ok() } else { Some(reading.await) };
         let mut pages = lock(&self.pages);
         match found {
             Some(Ok(None)) => {
-                pages.remove(host);
+                pages.remove(key);
                 Ok(None)
             }
             Some(Ok(Some(snapshot))) => {
@@ -168,12 +190,12 @@ impl<S: PartialEq> SnapshotCache<S> {
                 let rendered = unchanged.unwrap_or_else(|| Arc::new(RenderedSnapshot::new(snapshot)));
                 let cached =
                     CachedSnapshot { rendered, stamp, read_at: now, as_of, failed_at: None, used_at: now };
-                Ok(Some(keep(&mut pages, host, cached)))
+                Ok(Some(keep(&mut pages, key, cached)))
             }
             Some(Err(error)) if !is_known => Err(error),
             _ => {
                 // Other pages may have taken its room meanwhile; this visitor sees it all the same.
-                if let Some(cached) = pages.get_mut(host) {
+                if let Some(cached) = pages.get_mut(key) {
                     cached.failed_at = Some(Instant::now());
                 }
                 Ok(earlier)
@@ -182,9 +204,9 @@ impl<S: PartialEq> SnapshotCache<S> {
     }
 
     /// Returns the page if it need not be read.
-    fn known(&self, host: &PageHost, changes: &CommitTracker) -> Option<CurrentSnapshot<S>> {
+    fn known(&self, key: &K, changes: &CommitTracker) -> Option<CurrentSnapshot<S>> {
         let mut pages = lock(&self.pages);
-        let cached = pages.get_mut(host)?;
+        let cached = pages.get_mut(key)?;
         let is_current = cached.read_at.elapsed() < FRESH_FOR && changes.are_pages_current(cached.stamp);
         let has_just_failed = cached.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER);
         (is_current || has_just_failed).then(|| cached.show())
@@ -206,27 +228,27 @@ impl<S> CachedSnapshot<S> {
     }
 }
 
-/// Stores a snapshot in place of the earlier one of its host. For a new host, the snapshots that were not used for the
+/// Stores a snapshot in place of the earlier one with its key. For a new key, the snapshots that were not used for the
 /// longest time are dropped to make room.
-fn keep<S>(
-    pages: &mut HashMap<PageHost, CachedSnapshot<S>>,
-    host: &PageHost,
+fn keep<K: Clone + Eq + Hash, S>(
+    pages: &mut HashMap<K, CachedSnapshot<S>>,
+    key: &K,
     cached: CachedSnapshot<S>,
 ) -> CurrentSnapshot<S> {
-    if pages.remove(host).is_none() {
+    if pages.remove(key).is_none() {
         let mut bytes: usize = pages.values().map(|cached| cached.rendered.bytes()).sum();
         while pages.len() >= PAGES_MAX || bytes > BYTES_MAX {
-            let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(host, _)| host.clone());
-            let Some(removed) = oldest.and_then(|host| pages.remove(&host)) else { break };
+            let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(key, _)| key.clone());
+            let Some(removed) = oldest.and_then(|key| pages.remove(&key)) else { break };
             bytes -= removed.rendered.bytes();
         }
     }
-    pages.entry(host.clone()).insert_entry(cached).get_mut().show()
+    pages.entry(key.clone()).insert_entry(cached).get_mut().show()
 }
 
-fn turn(host: &PageHost) -> usize {
+fn turn(key: &impl Hash) -> usize {
     let mut hasher = DefaultHasher::new();
-    host.hash(&mut hasher);
+    key.hash(&mut hasher);
     usize::try_from(hasher.finish() % READS_MAX as u64).unwrap_or_default()
 }
 
@@ -239,6 +261,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::pages::visit::PageHost;
 
     /// A page that counts how often it is read.
     #[derive(Default)]
@@ -254,7 +277,7 @@ mod tests {
         /// Returns the snapshot that the cache shows while a read has this result, and whether it is marked as old.
         async fn shown(
             &self,
-            cache: &SnapshotCache<u32>,
+            cache: &SnapshotCache<PageHost, u32>,
             changes: &CommitTracker,
             found: Result<Option<u32>, &'static str>,
         ) -> Result<Option<(u32, bool)>, &'static str> {

@@ -1,62 +1,56 @@
-//! A status page for visitors: plain values for the templates, which escape all of them.
-//!
-//! Hidden components are removed before a template sees anything.
+//! The documents of a status page for visitors: plain values for the templates, which escape all of them.
 
 use askama::Template;
 
 use crate::clock::Timestamp;
-use crate::model::component::status::ComponentStatus;
-use crate::model::translated_text::TranslatedText;
-use crate::pages::appearance::PageAppearance;
-use crate::pages::page_texts::PageTexts;
+use crate::pages::bars::UptimeBar;
+use crate::pages::frame::PageFrame;
 
+/// The present state of all components.
 #[derive(Template)]
 #[template(path = "page.html")]
 pub(super) struct PublicPage {
-    pub(super) words: PageTexts,
-    pub(super) appearance: PageAppearance,
-    /// Links to the other languages; empty if there is only one.
-    pub(super) languages: Vec<LanguageLink>,
-    pub(super) head: PageHead,
-    pub(super) name: String,
-    /// URLs of the logos; a dark logo requires a light one.
-    pub(super) logo: Option<String>,
-    pub(super) logo_dark: Option<String>,
-    /// `small`, `medium` or `large`.
-    pub(super) logo_size: &'static str,
+    pub(super) frame: PageFrame,
     pub(super) overall: StatusBadge,
-    /// Time of the shown data, set while later data cannot be read.
-    pub(super) as_of: Option<DisplayTime>,
     pub(super) entries: Vec<ComponentEntry>,
     pub(super) incidents: Vec<PageAnnouncement>,
     pub(super) maintenances: Vec<PageAnnouncement>,
-    pub(super) imprint: Option<String>,
-    pub(super) privacy: Option<String>,
+    /// Path of the past; `None` if the page does not show it.
+    pub(super) history: Option<String>,
 }
 
-/// The contents of the page's head.
-pub(super) struct PageHead {
-    /// Language code.
-    pub(super) locale: String,
-    /// `ltr` or `rtl`.
-    pub(super) direction: &'static str,
+/// A component with its past days, or a group with its members.
+#[derive(Template)]
+#[template(path = "component.html")]
+pub(super) struct ComponentPage {
+    pub(super) frame: PageFrame,
+    pub(super) entry: ComponentEntry,
+    /// The days, latest first.
+    pub(super) days: Vec<DayRow>,
+    /// The latest periods that were not up, latest first.
+    pub(super) periods: Vec<PeriodRow>,
+}
+
+/// The incidents and maintenances of a month.
+#[derive(Template)]
+#[template(path = "month.html")]
+pub(super) struct MonthPage {
+    pub(super) frame: PageFrame,
+    /// Name of the month.
     pub(super) title: String,
-    pub(super) description: Option<String>,
-    pub(super) is_indexable: bool,
-    /// URL of the icon.
-    pub(super) icon: Option<String>,
-    /// Address of the shared style sheet.
-    pub(super) style: String,
-    /// Address of the page's own style sheet, if it has one.
-    pub(super) own_style: Option<String>,
+    pub(super) incidents: Vec<PageAnnouncement>,
+    pub(super) maintenances: Vec<PageAnnouncement>,
+    /// Paths of the month before and after; `None` if there is nothing.
+    pub(super) earlier: Option<String>,
+    pub(super) later: Option<String>,
 }
 
-/// A link to the page in another language.
-pub(super) struct LanguageLink {
-    pub(super) address: String,
-    /// Language code.
-    pub(super) locale: String,
-    pub(super) is_current: bool,
+/// An incident or a maintenance at its own address.
+#[derive(Template)]
+#[template(path = "single.html")]
+pub(super) struct AnnouncementPage {
+    pub(super) frame: PageFrame,
+    pub(super) announcement: PageAnnouncement,
 }
 
 /// A plain page with one sentence.
@@ -89,11 +83,56 @@ pub(super) struct ComponentEntry {
     pub(super) is_group: bool,
     pub(super) is_open: bool,
     pub(super) children: Vec<Self>,
+    /// The past days; `None` if they are not shown or not known.
+    pub(super) bar: Option<EntryBar>,
+}
+
+/// The past days of a component.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct EntryBar {
+    pub(super) bar: UptimeBar,
+    /// Path of the component's own document.
+    pub(super) address: String,
+    /// What the bar shows, for those who do not see it.
+    pub(super) label: String,
+    /// Uptime of the days; `None` if nothing was measured.
+    pub(super) uptime: Option<String>,
+    /// Texts below the ends of the bar.
+    pub(super) oldest: String,
+    pub(super) newest: String,
+}
+
+/// A day of a component.
+#[derive(Debug)]
+pub(super) struct DayRow {
+    /// Date, as `2026-11-27`.
+    pub(super) date: String,
+    pub(super) badge: StatusBadge,
+    /// Uptime in per cent; empty if nothing was measured.
+    pub(super) uptime: String,
+    /// Durations; empty for none.
+    pub(super) down: String,
+    pub(super) degraded: String,
+    pub(super) maintenance: String,
+    pub(super) unmeasured: String,
+}
+
+/// A period of a component.
+#[derive(Debug)]
+pub(super) struct PeriodRow {
+    pub(super) badge: StatusBadge,
+    pub(super) from: DisplayTime,
+    /// `None` while it lasts.
+    pub(super) to: Option<DisplayTime>,
+    /// Length; empty while it lasts.
+    pub(super) duration: String,
 }
 
 /// An incident or a maintenance.
 pub(super) struct PageAnnouncement {
     pub(super) title: String,
+    /// Path of its own document; `None` in that document.
+    pub(super) address: Option<String>,
     /// State of the work, if there is one.
     pub(super) state: Option<String>,
     /// Start, and for a maintenance the planned end.
@@ -115,6 +154,7 @@ pub(super) struct AnnouncementUpdate {
 }
 
 /// A moment, readable and machine-readable.
+#[derive(Debug)]
 pub(super) struct DisplayTime {
     pub(super) exact: String,
     pub(super) text: String,
@@ -128,206 +168,11 @@ impl From<Timestamp> for DisplayTime {
     }
 }
 
-/// A stored component with its current status.
-#[derive(Clone, Debug)]
-pub(super) struct ShownComponent<'a> {
-    pub(super) key: i64,
-    pub(super) parent: Option<i64>,
-    pub(super) name: &'a TranslatedText,
-    pub(super) description: Option<&'a TranslatedText>,
-    /// Component status; `None` if hidden from visitors.
-    pub(super) status: Option<ComponentStatus>,
-    /// Set while its service is unreachable because of others: their names, as far as the page shows them.
-    pub(super) because_of: Option<Vec<String>>,
-    pub(super) is_group: bool,
-    pub(super) hides_operational: bool,
-    pub(super) is_open_at_first: bool,
-}
-
-/// The languages of a visitor: the negotiated one, and the page's default.
-#[derive(Clone, Debug)]
-pub(super) struct VisitorLanguage<'a> {
-    pub(super) chosen: &'a str,
-    pub(super) default: &'a str,
-    pub(super) words: PageTexts,
-}
-
-impl VisitorLanguage<'_> {
-    pub(super) fn text(&self, text: &TranslatedText) -> String {
-        text.text(self.chosen, self.default).to_owned()
-    }
-
-    fn badge(&self, status: ComponentStatus) -> StatusBadge {
-        StatusBadge { class: status.as_str(), text: self.words.component(status) }
-    }
-
-    fn because_of(&self, names: &[String]) -> String {
-        if names.is_empty() {
-            return self.words.text("because-of-another");
-        }
-        self.words.naming("because-of", names)
-    }
-
-    /// Returns the badge at the top: the worst status; "all well" only if that is known of every component (contract 7
-    /// no. 47). Groups add nothing to their members.
-    pub(super) fn overall(&self, parts: &[ShownComponent<'_>]) -> StatusBadge {
-        let shown: Vec<ComponentStatus> =
-            parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
-        let any = |status: ComponentStatus| shown.contains(&status);
-        let headings = [
-            (ComponentStatus::MajorOutage, "overall-major-outage"),
-            (ComponentStatus::PartialOutage, "overall-partial-outage"),
-            (ComponentStatus::Degraded, "overall-degraded"),
-            (ComponentStatus::UnderMaintenance, "overall-maintenance"),
-        ];
-        let worst = headings.into_iter().find(|(status, _)| any(*status));
-        let (status, text) = worst.unwrap_or_else(|| {
-            match (any(ComponentStatus::Operational), any(ComponentStatus::Unknown)) {
-                (true, false) => (ComponentStatus::Operational, "overall-operational"),
-                (true, true) => (ComponentStatus::Unknown, "overall-some-unknown"),
-                (false, _) => (ComponentStatus::Unknown, "overall-unknown"),
-            }
-        });
-        StatusBadge { class: status.as_str(), text: self.words.text(text) }
-    }
-
-    /// The tree of visible components; `parts` are in display order.
-    pub(super) fn entries(&self, parts: &[ShownComponent<'_>]) -> Vec<ComponentEntry> {
-        self.below(None, false, parts)
-    }
-
-    fn below(
-        &self,
-        parent: Option<i64>,
-        hides_operational: bool,
-        parts: &[ShownComponent<'_>],
-    ) -> Vec<ComponentEntry> {
-        let children = parts.iter().filter(|part| part.parent == parent);
-        children
-            .filter_map(|part| {
-                let status = part.status?;
-                let is_left_off = hides_operational && status == ComponentStatus::Operational;
-                (!is_left_off).then(|| self.entry(part, status, parts))
-            })
-            .collect()
-    }
-
-    fn entry(
-        &self,
-        part: &ShownComponent<'_>,
-        status: ComponentStatus,
-        parts: &[ShownComponent<'_>],
-    ) -> ComponentEntry {
-        let is_trouble = !matches!(status, ComponentStatus::Operational | ComponentStatus::Unknown);
-        let children = if part.is_group {
-            self.below(Some(part.key), part.hides_operational, parts)
-        } else {
-            Vec::new()
-        };
-        ComponentEntry {
-            name: self.text(part.name),
-            description: part.description.map(|text| self.text(text)),
-            badge: self.badge(status),
-            because_of: part.because_of.as_ref().map(|names| self.because_of(names)),
-            is_group: part.is_group,
-            is_open: part.is_open_at_first || is_trouble,
-            children,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::ComponentStatus::{
-        Degraded, MajorOutage, Operational, PartialOutage, UnderMaintenance, Unknown,
-    };
-    use super::*;
-
-    const READER: fn() -> VisitorLanguage<'static> =
-        || VisitorLanguage { chosen: "en", default: "en", words: PageTexts::of("en") };
-
-    fn part<'a>(
-        key: i64,
-        parent: Option<i64>,
-        name: &'a TranslatedText,
-        status: Option<ComponentStatus>,
-    ) -> ShownComponent<'a> {
-        ShownComponent {
-            key,
-            parent,
-            name,
-            description: None,
-            status,
-            because_of: None,
-            is_group: false,
-            hides_operational: false,
-            is_open_at_first: false,
-        }
-    }
-
-    #[test]
-    fn hidden_components_and_healthy_children_of_quiet_groups_are_left_off() {
-        let name = TranslatedText::single("en", "Shop");
-        let parts = [
-            ShownComponent {
-                is_group: true,
-                hides_operational: true,
-                ..part(1, None, &name, Some(ComponentStatus::PartialOutage))
-            },
-            part(2, Some(1), &name, Some(ComponentStatus::Operational)),
-            part(3, Some(1), &name, Some(ComponentStatus::MajorOutage)),
-            part(4, Some(1), &name, None),
-            part(5, None, &name, None),
-            ShownComponent { is_group: true, ..part(6, None, &name, Some(ComponentStatus::Operational)) },
-            part(7, Some(6), &name, Some(ComponentStatus::Operational)),
-        ];
-        let entries = READER().entries(&parts);
-        let shape: Vec<_> = entries.iter().map(|entry| (entry.is_open, entry.children.len())).collect();
-        assert_eq!(shape, [(true, 1), (false, 1)]);
-        assert_eq!(READER().overall(&parts).class, "major_outage");
-        assert_eq!(READER().overall(&[]).class, "unknown");
-    }
-
-    /// Columns: components at the top, components in a group, the heading.
-    #[rstest]
-    #[case(&[], &[], "unknown: Status unknown")]
-    #[case(&[Unknown], &[], "unknown: Status unknown")]
-    #[case(&[Operational], &[], "operational: All systems operational")]
-    #[case(&[Operational], &[Operational], "operational: All systems operational")]
-    #[case(&[Operational, Unknown], &[], "unknown: The status of some systems is unknown")]
-    #[case(&[Operational], &[Operational, Unknown], "unknown: The status of some systems is unknown")]
-    #[case(&[UnderMaintenance, Unknown], &[], "under_maintenance: Maintenance in progress")]
-    #[case(&[UnderMaintenance], &[Degraded], "degraded: Some systems are degraded")]
-    #[case(&[Degraded, Unknown], &[PartialOutage], "partial_outage: Some systems are partly down")]
-    #[case(&[PartialOutage, Operational], &[MajorOutage], "major_outage: Some systems are down")]
-    fn the_heading_does_not_claim_unknown_statuses_are_operational(
-        #[case] top: &[ComponentStatus],
-        #[case] inside: &[ComponentStatus],
-        #[case] expected: &str,
-    ) {
-        let name = TranslatedText::single("en", "Shop");
-        // The status of the group itself changes nothing.
-        let group = ShownComponent { is_group: true, ..part(1, None, &name, Some(Unknown)) };
-        let at = |parent: Option<i64>, from: i64, statuses: &[ComponentStatus]| -> Vec<ShownComponent<'_>> {
-            (from..).zip(statuses).map(|(key, status)| part(key, parent, &name, Some(*status))).collect()
-        };
-        let parts: Vec<ShownComponent<'_>> =
-            std::iter::once(group).chain(at(None, 10, top)).chain(at(Some(1), 20, inside)).collect();
-        let overall = READER().overall(&parts);
-        assert_eq!(format!("{}: {}", overall.class, overall.text), expected);
-    }
-
-    #[test]
-    fn hostile_names_are_text() {
-        let name = TranslatedText::single("en", "<script>alert('&')</script>\"");
-        let parts = [ShownComponent {
-            is_group: true,
-            description: Some(&name),
-            ..part(1, None, &name, Some(ComponentStatus::Operational))
-        }];
-        let html = READER().entries(&parts)[0].render().unwrap();
-        assert!(!html.contains("<script") && html.contains("&#60;script&#62;"), "{html}");
+impl DisplayTime {
+    /// A moment to the second.
+    pub(super) fn exact(at: Timestamp) -> Self {
+        let exact = at.to_string();
+        let text = format!("{} {} UTC", &exact[..10], &exact[11..19]);
+        Self { exact, text }
     }
 }

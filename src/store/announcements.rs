@@ -19,6 +19,7 @@ use crate::model::announcement::ChosenPages;
 use crate::model::incident::{AffectedService, IncidentStatus, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
+use crate::model::time_range::TimeRange;
 use crate::model::translated_text::TranslatedText;
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
@@ -100,13 +101,14 @@ pub async fn incidents(
     announced::<incidents::IncidentAnnouncements>(connection, page).await
 }
 
-/// The `most` latest published incidents that the page shows, open or resolved, latest first.
-pub async fn latest_incidents(
+/// The `most` latest published incidents of a selection that the page shows, open or resolved, latest first.
+pub async fn past_incidents(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
+    selection: AnnouncementSelection,
     most: usize,
 ) -> Result<Vec<StoredAnnouncement<IncidentStatus>>, MainError> {
-    latest::<incidents::IncidentAnnouncements>(connection, page, most).await
+    latest::<incidents::IncidentAnnouncements>(connection, page, selection, most).await
 }
 
 /// Running and planned maintenances that the page shows, earliest first.
@@ -117,13 +119,25 @@ pub async fn maintenances(
     announced::<maintenances::MaintenanceAnnouncements>(connection, page).await
 }
 
-/// The `most` latest maintenances that the page shows, in any state, latest first.
-pub async fn latest_maintenances(
+/// The `most` latest maintenances of a selection that the page shows, in any state, latest first.
+pub async fn past_maintenances(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
+    selection: AnnouncementSelection,
     most: usize,
 ) -> Result<Vec<StoredAnnouncement<MaintenanceStatus>>, MainError> {
-    latest::<maintenances::MaintenanceAnnouncements>(connection, page, most).await
+    latest::<maintenances::MaintenanceAnnouncements>(connection, page, selection, most).await
+}
+
+/// Selects incidents or maintenances in any state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnnouncementSelection {
+    /// All.
+    All,
+    /// Those that started in this range; maintenances by their planned start.
+    StartedIn(TimeRange),
+    /// The one with this id.
+    Single(Id),
 }
 
 trait AnnouncementKind {
@@ -135,10 +149,11 @@ trait AnnouncementKind {
         organisation: i64,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
-    /// Reads a page of the candidates of an organisation, in any state, latest first.
+    /// Reads a page of the candidates of a selection, in any state, latest first.
     fn latest_candidates(
         connection: &dyn StoreConnection,
         organisation: i64,
+        selection: AnnouncementSelection,
         window: PageWindow,
     ) -> impl Future<Output = Result<AnnouncementCandidates, MainError>>;
 
@@ -208,12 +223,13 @@ async fn announced<K: AnnouncementKind>(
 async fn latest<K: AnnouncementKind>(
     connection: &dyn StoreConnection,
     page: &ShowingPage,
+    selection: AnnouncementSelection,
     most: usize,
 ) -> Result<Vec<StoredAnnouncement<K::Status>>, MainError> {
     let (mut shown, mut touches) = (Vec::new(), Vec::new());
     let mut window = PageWindow { offset: 0, limit: CANDIDATES_PER_STATEMENT };
     while shown.len() < most {
-        let candidates = K::latest_candidates(connection, page.organisation, window).await?;
+        let candidates = K::latest_candidates(connection, page.organisation, selection, window).await?;
         if candidates.keys.is_empty() {
             break;
         }

@@ -35,6 +35,50 @@ maintenance-in-progress = Läuft
 maintenance-completed = Abgeschlossen
 maintenance-cancelled = Abgesagt
 
+decimal-mark = ,
+history = Frühere Störungen und Wartungen
+history-of = { $month } { $year }
+past-incidents = Störungen
+no-incidents = In diesem Monat gab es keine Störungen und keine Wartungsarbeiten.
+earlier = Früher
+later = Später
+
+bar-label = { $name }: die letzten { $days } Tage, Tag für Tag
+uptime = { $percent } % verfügbar
+uptime-with-coverage = { $percent } % verfügbar, { $coverage } % der Zeit gemessen
+days-ago = { $days ->
+    [one] vor { $days } Tag
+   *[other] vor { $days } Tagen
+}
+today = Heute
+day-by-day = Tag für Tag
+periods = Ausfälle und Lücken
+still = jetzt
+date = Datum
+state = Zustand
+uptime-column = Verfügbarkeit
+down = Ausfall
+degraded = Beeinträchtigt
+maintenance = Wartung
+unmeasured = Keine Daten
+duration-days = { $count } T
+duration-hours = { $count } Std.
+duration-minutes = { $count } Min.
+duration-seconds = { $count } s
+
+month-1 = Januar
+month-2 = Februar
+month-3 = März
+month-4 = April
+month-5 = Mai
+month-6 = Juni
+month-7 = Juli
+month-8 = August
+month-9 = September
+month-10 = Oktober
+month-11 = November
+month-12 = Dezember
+
 imprint = Impressum
 privacy = Datenschutz
 skip = Zum Inhalt

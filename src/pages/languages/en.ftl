@@ -35,6 +35,50 @@ maintenance-in-progress = In progress
 maintenance-completed = Completed
 maintenance-cancelled = Cancelled
 
+decimal-mark = .
+history = Past incidents and maintenance
+history-of = { $month } { $year }
+past-incidents = Incidents
+no-incidents = No incidents or maintenance in this month.
+earlier = Earlier
+later = Later
+
+bar-label = { $name }: the last { $days } days, day by day
+uptime = { $percent } % uptime
+uptime-with-coverage = { $percent } % uptime, { $coverage } % of the time measured
+days-ago = { $days ->
+    [one] { $days } day ago
+   *[other] { $days } days ago
+}
+today = Today
+day-by-day = Day by day
+periods = Outages and gaps
+still = now
+date = Date
+state = State
+uptime-column = Uptime
+down = Down
+degraded = Degraded
+maintenance = Maintenance
+unmeasured = No data
+duration-days = { $count } d
+duration-hours = { $count } h
+duration-minutes = { $count } min
+duration-seconds = { $count } s
+
+month-1 = January
+month-2 = February
+month-3 = March
+month-4 = April
+month-5 = May
+month-6 = June
+month-7 = July
+month-8 = August
+month-9 = September
+month-10 = October
+month-11 = November
+month-12 = December
+
 imprint = Imprint
 privacy = Privacy
 skip = Skip to the content

@@ -35,6 +35,50 @@ maintenance-in-progress = En curso
 maintenance-completed = Terminado
 maintenance-cancelled = Cancelado
 
+decimal-mark = ,
+history = Incidentes y mantenimientos anteriores
+history-of = { $month } de { $year }
+past-incidents = Incidentes
+no-incidents = No hubo incidentes ni mantenimientos en este mes.
+earlier = Antes
+later = Después
+
+bar-label = { $name }: los últimos { $days } días, día a día
+uptime = { $percent } % de disponibilidad
+uptime-with-coverage = { $percent } % de disponibilidad, { $coverage } % del tiempo medido
+days-ago = { $days ->
+    [one] hace { $days } día
+   *[other] hace { $days } días
+}
+today = Hoy
+day-by-day = Día a día
+periods = Caídas y lagunas
+still = ahora
+date = Fecha
+state = Estado
+uptime-column = Disponibilidad
+down = Caída
+degraded = Degradado
+maintenance = Mantenimiento
+unmeasured = Sin datos
+duration-days = { $count } d
+duration-hours = { $count } h
+duration-minutes = { $count } min
+duration-seconds = { $count } s
+
+month-1 = enero
+month-2 = febrero
+month-3 = marzo
+month-4 = abril
+month-5 = mayo
+month-6 = junio
+month-7 = julio
+month-8 = agosto
+month-9 = septiembre
+month-10 = octubre
+month-11 = noviembre
+month-12 = diciembre
+
 imprint = Aviso legal
 privacy = Privacidad
 skip = Ir al contenido

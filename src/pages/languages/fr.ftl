@@ -35,6 +35,50 @@ maintenance-in-progress = En cours
 maintenance-completed = Terminée
 maintenance-cancelled = Annulée
 
+decimal-mark = ,
+history = Incidents et maintenances passés
+history-of = { $month } { $year }
+past-incidents = Incidents
+no-incidents = Aucun incident et aucune maintenance ce mois-ci.
+earlier = Avant
+later = Après
+
+bar-label = { $name } : les { $days } derniers jours, jour par jour
+uptime = { $percent } % de disponibilité
+uptime-with-coverage = { $percent } % de disponibilité, { $coverage } % du temps mesuré
+days-ago = { $days ->
+    [one] il y a { $days } jour
+   *[other] il y a { $days } jours
+}
+today = Aujourd’hui
+day-by-day = Jour par jour
+periods = Pannes et lacunes
+still = maintenant
+date = Date
+state = État
+uptime-column = Disponibilité
+down = Panne
+degraded = Dégradé
+maintenance = Maintenance
+unmeasured = Pas de données
+duration-days = { $count } j
+duration-hours = { $count } h
+duration-minutes = { $count } min
+duration-seconds = { $count } s
+
+month-1 = janvier
+month-2 = février
+month-3 = mars
+month-4 = avril
+month-5 = mai
+month-6 = juin
+month-7 = juillet
+month-8 = août
+month-9 = septembre
+month-10 = octobre
+month-11 = novembre
+month-12 = décembre
+
 imprint = Mentions légales
 privacy = Confidentialité
 skip = Aller au contenu

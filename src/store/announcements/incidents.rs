@@ -9,8 +9,8 @@ use watchkeeper_entities::{incident, incident_service, incident_statuspage, inci
 use crate::clock::Timestamp;
 use crate::model::incident::{IncidentKind, IncidentStatus};
 use crate::store::announcements::{
-    AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
-    StoredAnnouncement, public_id, text,
+    AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, AnnouncementSelection, PageChoice,
+    ServiceMention, StoredAnnouncement, public_id, text,
 };
 use crate::store::error::MainError;
 use crate::store::incidents::automation::titled_services;
@@ -28,6 +28,19 @@ fn published(organisation: i64) -> Select<incident::Entity> {
 
 fn open(organisation: i64) -> Select<incident::Entity> {
     published(organisation).filter(incident::Column::ResolvedAt.is_null())
+}
+
+fn selected(
+    candidates: Select<incident::Entity>,
+    selection: AnnouncementSelection,
+) -> Select<incident::Entity> {
+    match selection {
+        AnnouncementSelection::All => candidates,
+        AnnouncementSelection::StartedIn(range) => candidates
+            .filter(incident::Column::StartedAt.gte(range.from.ms()))
+            .filter(incident::Column::StartedAt.lt(range.to.ms())),
+        AnnouncementSelection::Single(id) => candidates.filter(incident::Column::PublicId.eq(id.as_str())),
+    }
 }
 
 /// The candidates with these keys, with their chosen pages and mentioned services.
@@ -76,9 +89,10 @@ impl AnnouncementKind for IncidentAnnouncements {
     async fn latest_candidates(
         connection: &dyn StoreConnection,
         organisation: i64,
+        selection: AnnouncementSelection,
         window: PageWindow,
     ) -> Result<AnnouncementCandidates, MainError> {
-        let keys: Vec<i64> = published(organisation)
+        let keys: Vec<i64> = selected(published(organisation), selection)
             .order_by_desc(incident::Column::StartedAt)
             .order_by_asc(incident::Column::PublicId)
             .offset(window.offset)

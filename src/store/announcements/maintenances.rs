@@ -9,8 +9,8 @@ use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statusp
 use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::store::announcements::{
-    AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, PageChoice, ServiceMention,
-    StoredAnnouncement, public_id, text,
+    AnnouncementCandidates, AnnouncementEntry, AnnouncementKind, AnnouncementSelection, PageChoice,
+    ServiceMention, StoredAnnouncement, public_id, text,
 };
 use crate::store::error::MainError;
 use crate::store::page_window::PageWindow;
@@ -29,6 +29,19 @@ fn all(organisation: i64) -> Select<maintenance::Entity> {
 
 fn coming(organisation: i64) -> Select<maintenance::Entity> {
     all(organisation).filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
+}
+
+fn selected(
+    candidates: Select<maintenance::Entity>,
+    selection: AnnouncementSelection,
+) -> Select<maintenance::Entity> {
+    match selection {
+        AnnouncementSelection::All => candidates,
+        AnnouncementSelection::StartedIn(range) => candidates
+            .filter(maintenance::Column::ScheduledStart.gte(range.from.ms()))
+            .filter(maintenance::Column::ScheduledStart.lt(range.to.ms())),
+        AnnouncementSelection::Single(id) => candidates.filter(maintenance::Column::PublicId.eq(id.as_str())),
+    }
 }
 
 /// The candidates with these keys, with their chosen pages and mentioned services.
@@ -95,9 +108,10 @@ impl AnnouncementKind for MaintenanceAnnouncements {
     async fn latest_candidates(
         connection: &dyn StoreConnection,
         organisation: i64,
+        selection: AnnouncementSelection,
         window: PageWindow,
     ) -> Result<AnnouncementCandidates, MainError> {
-        let keys: Vec<i64> = all(organisation)
+        let keys: Vec<i64> = selected(all(organisation), selection)
             .order_by_desc(maintenance::Column::ScheduledStart)
             .order_by_asc(maintenance::Column::PublicId)
             .offset(window.offset)

@@ -1,0 +1,131 @@
+//! The frame of every HTML document of a page: head, header, and footer with the links to other languages and appearances.
+
+use crate::clock::Timestamp;
+use crate::model::asset::AssetKind;
+use crate::model::statuspage::word::PageColorScheme;
+use crate::model::translated_text::TranslatedText;
+use crate::pages::appearance::PageAppearance;
+use crate::pages::page_texts::PageTexts;
+use crate::pages::route::PageScreen;
+use crate::pages::snapshot::PageSnapshot;
+use crate::pages::stylesheets;
+use crate::pages::view::DisplayTime;
+
+/// The choices on which a visitor's document depends.
+#[derive(Clone, Debug)]
+pub(super) struct PageChoices {
+    pub(super) locale: String,
+    pub(super) appearance: Option<PageColorScheme>,
+    /// Time of the snapshot; set while no later snapshot can be read.
+    pub(super) as_of: Option<Timestamp>,
+}
+
+/// The parts that all documents of a page share.
+pub(super) struct PageFrame {
+    pub(super) words: PageTexts,
+    pub(super) appearance: PageAppearance,
+    /// Links to the document in the other languages; empty if there is only one.
+    pub(super) languages: Vec<LanguageLink>,
+    pub(super) head: PageHead,
+    /// Name of the page.
+    pub(super) name: String,
+    /// URLs of the logos; a dark logo requires a light one.
+    pub(super) logo: Option<String>,
+    pub(super) logo_dark: Option<String>,
+    /// `small`, `medium` or `large`.
+    pub(super) logo_size: &'static str,
+    /// Time of the shown data, set while later data cannot be read.
+    pub(super) as_of: Option<DisplayTime>,
+    /// Start of the paths of all documents in this language, without a slash at its end.
+    pub(super) base: String,
+    /// True for the document at the root of the page.
+    pub(super) is_home: bool,
+    pub(super) imprint: Option<String>,
+    pub(super) privacy: Option<String>,
+}
+
+/// The contents of the document's head.
+pub(super) struct PageHead {
+    /// Language code.
+    pub(super) locale: String,
+    /// `ltr` or `rtl`.
+    pub(super) direction: &'static str,
+    pub(super) title: String,
+    pub(super) description: Option<String>,
+    pub(super) is_indexable: bool,
+    /// The public URL of the document in this language.
+    pub(super) canonical: String,
+    /// URL of the icon.
+    pub(super) icon: Option<String>,
+    /// Address of the shared style sheet.
+    pub(super) style: String,
+    /// Address of the page's own style sheet, if it has one.
+    pub(super) own_style: Option<String>,
+}
+
+/// A link to the document in another language.
+pub(super) struct LanguageLink {
+    pub(super) address: String,
+    /// Language code.
+    pub(super) locale: String,
+    pub(super) is_current: bool,
+}
+
+impl PageFrame {
+    /// Creates the frame of a document. `title` is the title of its content; `None` for the document at the root.
+    pub(super) fn of(
+        snapshot: &PageSnapshot,
+        choices: &PageChoices,
+        screen: PageScreen,
+        title: Option<&str>,
+    ) -> Self {
+        let PageSnapshot { page, .. } = snapshot;
+        let languages = snapshot.languages();
+        let text = |text: &TranslatedText| text.text(&choices.locale, &languages.default).to_owned();
+        let file = |kind: AssetKind| snapshot.files.get(&kind).map(|hash| format!("/assets/{hash}"));
+        let logo = file(AssetKind::Logo).filter(|_| page.shows.logo);
+        let name = text(&page.name);
+        let has_choice = languages.supported.len() > 1;
+        let path = screen.path();
+        let links = languages.supported.iter().filter(|_| has_choice).map(|locale| LanguageLink {
+            address: format!("/{locale}{path}"),
+            is_current: *locale == choices.locale,
+            locale: locale.clone(),
+        });
+        let base = if has_choice { format!("/{}", choices.locale) } else { String::new() };
+        let own_title = page.seo.title.as_ref().map_or_else(|| name.clone(), text);
+        let words = PageTexts::of(&choices.locale);
+        Self {
+            appearance: PageAppearance::of(page, choices.appearance, &words),
+            words,
+            languages: links.collect(),
+            head: PageHead {
+                locale: choices.locale.clone(),
+                direction: direction(&choices.locale),
+                title: title.map_or_else(|| own_title.clone(), |title| format!("{title} · {own_title}")),
+                description: page.seo.description.as_ref().map(text),
+                is_indexable: page.seo.indexable,
+                canonical: format!("{}{base}{path}", snapshot.url),
+                icon: file(AssetKind::Favicon),
+                style: stylesheets::shared_address(),
+                own_style: stylesheets::own_address(page),
+            },
+            name,
+            logo_dark: file(AssetKind::LogoDark).filter(|_| logo.is_some()),
+            logo,
+            logo_size: page.logo_size.as_str(),
+            as_of: choices.as_of.map(DisplayTime::from),
+            base,
+            is_home: screen == PageScreen::Current,
+            imprint: page.imprint_url.clone(),
+            privacy: page.privacy_policy_url.clone(),
+        }
+    }
+}
+
+/// Returns the writing direction of a language: `ltr` or `rtl`.
+fn direction(locale: &str) -> &'static str {
+    const RIGHT_TO_LEFT: [&str; 8] = ["ar", "dv", "fa", "he", "ps", "sd", "ur", "yi"];
+    let language = locale.split('-').next().unwrap_or_default();
+    if RIGHT_TO_LEFT.iter().any(|known| known.eq_ignore_ascii_case(language)) { "rtl" } else { "ltr" }
+}
