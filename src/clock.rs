@@ -72,6 +72,12 @@ impl Timestamp {
         self.to_chrono().format("%Y-%m-%d").to_string()
     }
 
+    /// Formats the time (UTC) by a `strftime` pattern of chrono; the names of days and months are English.
+    #[must_use]
+    pub fn format(self, pattern: &str) -> String {
+        self.to_chrono().format(pattern).to_string()
+    }
+
     fn to_chrono(self) -> DateTime<Utc> {
         DateTime::from_timestamp_millis(self.0).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }

@@ -3,6 +3,7 @@
 //! Each language is one Fluent file in `texts/languages/`, found when the program is built: adding a language means
 //! adding a file. A language without a file, or without one of the texts, falls back to English.
 
+pub mod icalendar;
 pub mod language_files;
 pub mod markdown;
 pub mod reason;

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
+use crate::pages::feeds::FeedFormat;
 use crate::pages::stylesheets::has_own_style;
 use crate::pages::view::MessagePage;
 use crate::pages::visit::{PageVisit, VisitLanguage};
@@ -40,6 +41,8 @@ const REFRESH_SECONDS: &str = "60";
 /// Caching of a page (RFC 9111). Every cache may store it, and has to ask whether it has changed; a shared cache need not
 /// ask for 5 seconds, and may serve the page for a day while this server is unavailable.
 const PAGE_CACHING: &str = "public, max-age=0, s-maxage=5, stale-if-error=86400";
+/// Caching of a feed, which programs read at most once a minute.
+const FEED_CACHING: &str = "public, max-age=60, stale-if-error=86400";
 /// Caching of a file whose URL changes with its content.
 const FILE_CACHING: &str = "public, max-age=31536000, immutable";
 
@@ -84,6 +87,17 @@ pub(super) fn json(
         .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
         .insert_header(("x-robots-tag", "noindex"))
         .content_type("application/json; charset=utf-8");
+    content.answer(answer, &visit.headers)
+}
+
+/// Returns a feed.
+pub(super) fn feed(visit: &PageVisit, content: &Representation, format: FeedFormat) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    answer
+        .insert_header((header::CACHE_CONTROL, FEED_CACHING))
+        .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header(("x-robots-tag", "noindex"))
+        .content_type(format!("{}; charset=utf-8", format.media_type()));
     content.answer(answer, &visit.headers)
 }
 

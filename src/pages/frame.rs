@@ -5,6 +5,7 @@ use crate::model::asset::AssetKind;
 use crate::model::statuspage::word::PageColorScheme;
 use crate::model::translated_text::TranslatedText;
 use crate::pages::appearance::PageAppearance;
+use crate::pages::feeds::{FeedFormat, FeedRoute};
 use crate::pages::page_texts::PageTexts;
 use crate::pages::route::PageScreen;
 use crate::pages::snapshot::PageSnapshot;
@@ -55,12 +56,20 @@ pub(super) struct PageHead {
     pub(super) is_indexable: bool,
     /// The public URL of the document in this language.
     pub(super) canonical: String,
+    /// Links to the feeds in this language.
+    pub(super) feeds: Vec<FeedLink>,
     /// URL of the icon.
     pub(super) icon: Option<String>,
     /// Address of the shared style sheet.
     pub(super) style: String,
     /// Address of the page's own style sheet, if it has one.
     pub(super) own_style: Option<String>,
+}
+
+/// A link to a feed.
+pub(super) struct FeedLink {
+    pub(super) address: String,
+    pub(super) content_type: &'static str,
 }
 
 /// A link to the document in another language.
@@ -106,6 +115,7 @@ impl PageFrame {
                 description: page.seo.description.as_ref().map(text),
                 is_indexable: page.seo.indexable,
                 canonical: format!("{}{base}{path}", snapshot.url),
+                feeds: feeds(&base, screen),
                 icon: file(AssetKind::Favicon),
                 style: stylesheets::shared_address(),
                 own_style: stylesheets::own_address(page),
@@ -121,6 +131,16 @@ impl PageFrame {
             privacy: page.privacy_policy_url.clone(),
         }
     }
+}
+
+/// Returns links to the feeds of the page, or of the component that the document shows.
+fn feeds(base: &str, screen: PageScreen) -> Vec<FeedLink> {
+    let component = if let PageScreen::Component(id) = screen { Some(id) } else { None };
+    let link = |format: FeedFormat| FeedLink {
+        address: format!("{base}{}", FeedRoute { format, component }.path()),
+        content_type: format.media_type(),
+    };
+    FeedFormat::ALL.into_iter().map(link).collect()
 }
 
 /// Returns the writing direction of a language: `ltr` or `rtl`.

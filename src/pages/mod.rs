@@ -15,6 +15,7 @@ mod component_view;
 mod contrast;
 mod days_cache;
 mod days_view;
+mod feeds;
 mod frame;
 pub mod host_cache;
 mod page_reader;
@@ -43,10 +44,11 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::{AccessType, PageColorScheme};
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::days_cache::DaysCache;
+use crate::pages::feeds::{FeedChoices, FeedRoute};
 use crate::pages::frame::PageChoices;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
 use crate::pages::page_reader::PageReader;
-use crate::pages::route::{LocalizedRoute, PageRoute, PageScreen};
+use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute, PageScreen};
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
 use crate::pages::status_json::StatusDocument;
@@ -157,6 +159,10 @@ impl PageServer {
             _ if !is_open => answer::restricted(),
             PageRoute::Style(request) => sheet(visit, current, request),
             PageRoute::Document(document) => self.status_document(visit, current, document).await,
+            PageRoute::Feed(LocalizedFeed { locale, feed }) => {
+                let locale = locale.unwrap_or(&languages.default);
+                self.feed(visit, feed, locale).await
+            }
             PageRoute::Localized(LocalizedRoute { locale, screen }) => {
                 self.screen(visit, current, &visit.language(locale, &languages), screen).await
             }
@@ -198,6 +204,37 @@ impl PageServer {
         let key = HistoryKey { host: visit.host.clone(), scope };
         let read = async |earlier: Option<&PageHistory>| self.reader().read_history(&key, earlier).await;
         self.cache.histories.current(&key, changes, || self.clock.now(), read).await
+    }
+
+    /// Answers a request for a feed.
+    async fn feed(&self, visit: &PageVisit, feed: FeedRoute, locale: &str) -> HttpResponse {
+        let current = match self.history(visit, HistoryScope::Latest).await {
+            Ok(Some(current)) => current,
+            Ok(None) => return answer::not_found(),
+            Err(error) => {
+                tracing::error!(%error, "cannot read the past of a status page");
+                return answer::unavailable();
+            }
+        };
+        let each_update = visit.query.split('&').any(|pair| pair == "each=update");
+        let now = self.clock.now();
+        // The end of a maintenance with an open end moves every hour.
+        let hour = now.ms() / 3_600_000;
+        let key = PartKey {
+            name: format!("{} {each_update} {hour}", feed.path()),
+            locale: locale.to_owned(),
+            as_of: None,
+        };
+        let choices = FeedChoices { locale, each_update, authority: &self.names.pages, now };
+        let written = current.rendered.part_if(key, |history| feeds::write(history, feed, &choices));
+        match written {
+            Ok(Some(content)) => answer::feed(visit, &content, feed.format),
+            Ok(None) => answer::not_found(),
+            Err(error) => {
+                tracing::error!(%error, "cannot write a feed of a status page");
+                answer::unavailable()
+            }
+        }
     }
 
     /// Answers a request for an HTML document.

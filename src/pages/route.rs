@@ -2,6 +2,7 @@
 
 use crate::id::Id;
 use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::feeds::FeedRoute;
 use crate::pages::snapshot::PageLanguages;
 use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::StyleRequest;
@@ -16,6 +17,8 @@ pub(super) enum PageRoute<'a> {
     Style(StyleRequest<'a>),
     /// A JSON document.
     Document(StatusDocument),
+    /// A feed.
+    Feed(LocalizedFeed<'a>),
     /// A part that visitors see in their language.
     Localized(LocalizedRoute<'a>),
     /// Another path that has to be used.
@@ -31,6 +34,15 @@ pub(super) struct LocalizedRoute<'a> {
     pub(super) locale: Option<&'a str>,
     /// The part.
     pub(super) screen: PageScreen,
+}
+
+/// A feed in a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalizedFeed<'a> {
+    /// The language in the path; `None` = the default language of the page.
+    pub(super) locale: Option<&'a str>,
+    /// The feed.
+    pub(super) feed: FeedRoute,
 }
 
 /// A part of a page that is an HTML document.
@@ -68,6 +80,9 @@ impl<'a> PageRoute<'a> {
     }
 
     fn localized(locale: Option<&'a str>, path: &str) -> Self {
+        if let Some(feed) = FeedRoute::at(path) {
+            return Self::Feed(LocalizedFeed { locale, feed });
+        }
         let found = PageScreen::at(path).map(|screen| LocalizedRoute { locale, screen });
         found.map_or(Self::Unknown, Self::Localized)
     }

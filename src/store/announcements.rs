@@ -54,8 +54,12 @@ pub struct StoredAnnouncement<S> {
     pub severity: Option<Severity>,
     /// Time of creation.
     pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
     /// Services that the announcement affects at the moment, sorted by name.
     pub services: Vec<TouchedService>,
+    /// All services that the announcement has ever affected, ascending.
+    pub ever_affected: Vec<ServiceKey>,
     /// The public timeline, oldest first.
     pub entries: Vec<AnnouncementEntry<S>>,
 }
@@ -255,6 +259,14 @@ async fn read<K: AnnouncementKind>(
         if let Some(head) = heads.get_mut(&announcement) {
             head.entries.push(entry);
         }
+    }
+    for touch in &touches {
+        if let Some(head) = heads.get_mut(&touch.announcement) {
+            head.ever_affected.push(touch.service);
+        }
+    }
+    for head in heads.values_mut() {
+        head.ever_affected.sort_unstable();
     }
     let affected: Vec<ServiceMention> = touches.into_iter().filter(|touch| touch.is_affected).collect();
     for service in named(connection, &affected, &heads).await? {

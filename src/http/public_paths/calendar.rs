@@ -15,7 +15,6 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::{ApiReply, add_common};
 use crate::http::kit::request_id::request_id;
 use crate::http::public_paths::front::ServerState;
-use crate::http::public_paths::icalendar::{CalendarEvent, CalendarFeed};
 use crate::http::v1::address_secret::read_secret;
 use crate::model::contact::Contact;
 use crate::model::oncall::schedule::DAYS_MAX;
@@ -23,6 +22,7 @@ use crate::model::time_range::TimeRange;
 use crate::store::oncall::rosters::{self, StoredRoster};
 use crate::store::{contact_calendars, contacts};
 use crate::texts::GeneratedText;
+use crate::texts::icalendar::{CalendarEvent, CalendarFeed};
 
 const ENDING: &str = ".ics";
 const CONTENT_TYPE: &str = "text/calendar; charset=utf-8";
@@ -103,13 +103,15 @@ fn render(contact: &Contact, stored: &[StoredRoster], shown: TimeRange) -> Strin
             CalendarEvent {
                 uid: format!("{}-{}-{name}@watchkeeper", schedule.id, contact.id),
                 changed_at: schedule.updated_at,
-                range: TimeRange { from, ..shift.range },
+                from,
+                to: shift.range.to,
                 summary: GeneratedText::about("on-duty", &schedule.name).written_in(&contact.language),
+                details: None,
             }
         }));
     }
-    events.sort_by_key(|event| event.range);
-    CalendarFeed { name: contact.name.clone(), events }.render()
+    events.sort_by_key(|event| (event.from, event.to));
+    CalendarFeed { product: "On call", name: contact.name.clone(), url: None, events }.render()
 }
 
 /// Returns the start of a shift in the feed, and the corresponding part of its id. If the shift began before the searched

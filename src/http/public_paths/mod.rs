@@ -4,7 +4,6 @@ pub(super) mod assets;
 pub(super) mod calendar;
 pub(super) mod front;
 pub(super) mod front_page;
-mod icalendar;
 pub(super) mod openapi;
 pub(super) mod operation;
 pub(super) mod ping;

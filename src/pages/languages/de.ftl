@@ -36,6 +36,7 @@ maintenance-completed = Abgeschlossen
 maintenance-cancelled = Abgesagt
 
 decimal-mark = ,
+feed-title = { $name } - Störungen und Wartungen
 history = Frühere Störungen und Wartungen
 history-of = { $month } { $year }
 past-incidents = Störungen

@@ -36,6 +36,7 @@ maintenance-completed = Completed
 maintenance-cancelled = Cancelled
 
 decimal-mark = .
+feed-title = { $name } - Incident History
 history = Past incidents and maintenance
 history-of = { $month } { $year }
 past-incidents = Incidents

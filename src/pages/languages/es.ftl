@@ -36,6 +36,7 @@ maintenance-completed = Terminado
 maintenance-cancelled = Cancelado
 
 decimal-mark = ,
+feed-title = { $name } - Incidentes y mantenimientos
 history = Incidentes y mantenimientos anteriores
 history-of = { $month } de { $year }
 past-incidents = Incidentes

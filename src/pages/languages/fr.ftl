@@ -36,6 +36,7 @@ maintenance-completed = Terminée
 maintenance-cancelled = Annulée
 
 decimal-mark = ,
+feed-title = { $name } - Incidents et maintenances
 history = Incidents et maintenances passés
 history-of = { $month } { $year }
 past-incidents = Incidents

@@ -127,7 +127,9 @@ impl AnnouncementKind for IncidentAnnouncements {
                 ended_at: row.resolved_at.map(Timestamp::from_ms),
                 severity: Some(severity),
                 created_at: Timestamp::from_ms(row.created_at),
+                updated_at: Timestamp::from_ms(row.updated_at),
                 services: Vec::new(),
+                ever_affected: Vec::new(),
                 entries: Vec::new(),
             };
             Ok((row.id, head))

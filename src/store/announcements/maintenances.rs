@@ -143,7 +143,9 @@ impl AnnouncementKind for MaintenanceAnnouncements {
                 ended_at: row.actual_end.map(Timestamp::from_ms),
                 severity: None,
                 created_at: Timestamp::from_ms(row.created_at),
+                updated_at: Timestamp::from_ms(row.updated_at),
                 services: Vec::new(),
+                ever_affected: Vec::new(),
                 entries: Vec::new(),
             };
             Ok((row.id, head))

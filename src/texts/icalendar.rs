@@ -1,54 +1,101 @@
-//! iCalendar (RFC 5545), as far as a feed of shifts needs the format: escaped texts, times in UTC, folded lines.
+//! iCalendar (RFC 5545), as far as feeds of shifts and maintenances need the format: escaped texts, times in UTC, folded lines.
 
 use crate::clock::Timestamp;
-use crate::model::time_range::TimeRange;
 
 /// Maximum length of a line in octets, without the line end (RFC 5545, 3.1).
 const LINE_OCTETS: usize = 75;
 const LINE_END: &str = "\r\n";
 
-pub(super) struct CalendarFeed {
-    pub(super) name: String,
-    pub(super) events: Vec<CalendarEvent>,
+/// A calendar.
+#[derive(Debug)]
+pub struct CalendarFeed {
+    /// Name of the product part that made it, for `PRODID`.
+    pub product: &'static str,
+    /// Name of the calendar.
+    pub name: String,
+    /// Address of a page about it.
+    pub url: Option<String>,
+    /// The events, in any order.
+    pub events: Vec<CalendarEvent>,
 }
 
 /// An event with a start and an end.
-pub(super) struct CalendarEvent {
+#[derive(Debug)]
+pub struct CalendarEvent {
     /// Unique id, stable between requests.
-    pub(super) uid: String,
+    pub uid: String,
     /// Time of the last change.
-    pub(super) changed_at: Timestamp,
-    pub(super) range: TimeRange,
+    pub changed_at: Timestamp,
+    /// Start of the event.
+    pub from: Timestamp,
+    /// End of the event.
+    pub to: Timestamp,
     /// Title, in one line.
-    pub(super) summary: String,
+    pub summary: String,
+    /// More about the event; `None` for an event of which only its time is known.
+    pub details: Option<EventDetails>,
+}
+
+/// More about an event.
+#[derive(Debug)]
+pub struct EventDetails {
+    /// Plain text.
+    pub description: String,
+    /// Address of a page about it.
+    pub url: String,
+    /// Number of the version of the event; rises with each change.
+    pub sequence: usize,
+    /// True if the event will not take place.
+    pub is_cancelled: bool,
 }
 
 impl CalendarFeed {
-    /// Renders the feed, which asks programs to refresh it every hour.
-    pub(super) fn render(&self) -> String {
-        let mut lines: Vec<String> = [
-            "BEGIN:VCALENDAR",
-            "VERSION:2.0",
-            "PRODID:-//Watchkeeper//On call//EN",
-            "CALSCALE:GREGORIAN",
-            "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
-            "X-PUBLISHED-TTL:PT1H",
-        ]
-        .map(str::to_owned)
-        .into();
+    /// Renders the calendar, which asks programs to refresh it every hour.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut lines = vec!["BEGIN:VCALENDAR".to_owned(), "VERSION:2.0".to_owned()];
+        lines.push(format!("PRODID:-//Watchkeeper//{}//EN", self.product));
+        lines.extend(
+            ["CALSCALE:GREGORIAN", "REFRESH-INTERVAL;VALUE=DURATION:PT1H", "X-PUBLISHED-TTL:PT1H"]
+                .map(str::to_owned),
+        );
         lines.push(format!("X-WR-CALNAME:{}", escaped(&self.name)));
+        if let Some(url) = &self.url {
+            lines.push(format!("NAME:{}", escaped(&self.name)));
+            lines.push(format!("URL:{}", in_one_line(url)));
+        }
         for event in &self.events {
-            lines.push("BEGIN:VEVENT".to_owned());
-            lines.push(format!("UID:{}", escaped(&event.uid)));
-            lines.push(format!("DTSTAMP:{}", utc(event.changed_at)));
-            lines.push(format!("DTSTART:{}", utc(event.range.from)));
-            lines.push(format!("DTEND:{}", utc(event.range.to)));
-            lines.push(format!("SUMMARY:{}", escaped(&event.summary)));
-            lines.push("END:VEVENT".to_owned());
+            event.render(&mut lines);
         }
         lines.push("END:VCALENDAR".to_owned());
         lines.iter().map(|line| folded(line) + LINE_END).collect()
     }
+}
+
+impl CalendarEvent {
+    fn render(&self, lines: &mut Vec<String>) {
+        lines.push("BEGIN:VEVENT".to_owned());
+        lines.push(format!("UID:{}", escaped(&self.uid)));
+        lines.push(format!("DTSTAMP:{}", utc(self.changed_at)));
+        lines.push(format!("DTSTART:{}", utc(self.from)));
+        lines.push(format!("DTEND:{}", utc(self.to)));
+        lines.push(format!("SUMMARY:{}", escaped(&self.summary)));
+        if let Some(details) = &self.details {
+            let status = if details.is_cancelled { "CANCELLED" } else { "CONFIRMED" };
+            lines.push(format!("DESCRIPTION:{}", escaped(&details.description)));
+            lines.push(format!("URL:{}", in_one_line(&details.url)));
+            lines.push(format!("LAST-MODIFIED:{}", utc(self.changed_at)));
+            lines.push(format!("SEQUENCE:{}", details.sequence));
+            lines.push(format!("STATUS:{status}"));
+            lines.push("TRANSP:TRANSPARENT".to_owned());
+        }
+        lines.push("END:VEVENT".to_owned());
+    }
+}
+
+/// Returns an address without control characters.
+fn in_one_line(url: &str) -> String {
+    url.chars().filter(|character| !character.is_control()).collect()
 }
 
 /// Escapes the special characters of a text (RFC 5545, 3.3.11).
@@ -108,10 +155,13 @@ mod tests {
         let event = CalendarEvent {
             uid: "a-1@watchkeeper".into(),
             changed_at: at(0),
-            range: TimeRange { from: at(3_600_000), to: at(86_400_999) },
+            from: at(3_600_000),
+            to: at(86_400_999),
             summary: "On call: Shop, Berlin".into(),
+            details: None,
         };
-        let feed = CalendarFeed { name: "Anna".into(), events: vec![event] }.render();
+        let feed =
+            CalendarFeed { product: "On call", name: "Anna".into(), url: None, events: vec![event] }.render();
         let lines: Vec<&str> = feed.split("\r\n").collect();
         let expected = [
             "X-WR-CALNAME:Anna",
