@@ -42,6 +42,7 @@ use crate::app::bus::BusMembership;
 use crate::app::cluster::{ClusterMembership, StandaloneNode};
 use crate::app::figures::FigureSources;
 use crate::app::first_start::{FirstStart, FolderLock};
+use crate::app::public::PublicSide;
 use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
 };
@@ -59,7 +60,6 @@ use crate::events::EventHub;
 use crate::feed::ChangeSignal;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::listeners::listen_on;
-use crate::http::server::WebServer;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -87,7 +87,7 @@ pub struct App {
     pub listen: ListenAddress,
     /// The token that the first start created, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
-    server: WebServer,
+    server: PublicSide,
     background: BackgroundTasks,
     engine: Engine,
     recording: HistoryRecording,
@@ -255,7 +255,7 @@ impl App {
         Ok(Self {
             listen: foundation.config.listen,
             first_start,
-            server: public::open(state, listeners)?,
+            server: PublicSide::open(state, listeners)?,
             background,
             engine,
             recording,

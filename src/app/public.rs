@@ -3,26 +3,54 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
+use tokio::task::JoinHandle;
+
 use crate::config::Config;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
 use crate::pages::host_cache::HostCache;
+use crate::pages::live::LivePages;
 use crate::pages::{PageCaches, PageServer};
+use crate::supervise::ActorKind;
 use crate::timetable::domains::DomainWatch;
 
-/// Opens the server: status pages on their hosts, the API on all others.
-pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Result<WebServer> {
-    let (visitors, listening) = (visitors(&state), state.engine.listening());
-    let server = serve(state, listeners, &visitors)?;
-    listening.open();
-    Ok(server)
+const LIVE_PAGES: ActorKind = ActorKind::restarting("live_pages");
+
+/// The server, and the task that follows open status pages.
+pub(super) struct PublicSide {
+    server: WebServer,
+    live: LivePages,
+    following: JoinHandle<()>,
 }
 
-/// Returns the handler of requests to the hosts of status pages.
-fn visitors(parts: &AppState) -> Visitors {
-    let pages = PageServer {
+impl PublicSide {
+    /// Opens the server: status pages on their hosts, the API on all others.
+    pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Result<Self> {
+        let (pages, listening) = (page_server(&state), state.engine.listening());
+        let (live, supervisor) = (pages.live.clone(), state.supervisor.clone());
+        let shown = pages.clone();
+        let visitors: Visitors = Arc::new(move |request, host| shown.receive(request, host));
+        let server = serve(state, listeners, &visitors)?;
+        let following = supervisor.spawn(LIVE_PAGES, move || {
+            let pages = pages.clone();
+            async move { pages.follow().await }
+        });
+        listening.open();
+        Ok(Self { server, live, following })
+    }
+
+    /// Ends the streams of open pages, and waits for the requests under way.
+    pub(super) async fn stop(&self) {
+        self.live.close();
+        self.following.abort();
+        self.server.stop().await;
+    }
+}
+
+fn page_server(parts: &AppState) -> PageServer {
+    PageServer {
         databases: parts.databases.clone(),
         router: parts.router.clone(),
         clock: parts.clock.clone(),
@@ -30,8 +58,8 @@ fn visitors(parts: &AppState) -> Visitors {
         hosts: HostCache::new(parts.router.host_changes.clone()),
         config: Arc::clone(&parts.config),
         cache: PageCaches::default(),
-    };
-    Arc::new(move |request, host| pages.receive(request, host))
+        live: LivePages::new(parts.config.events.page_listeners),
+    }
 }
 
 /// Returns the watch that checks custom domains.

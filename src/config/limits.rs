@@ -157,7 +157,7 @@ impl Default for RecordLimits {
     }
 }
 
-/// `[events]`: limits of `GET /v1/events`.
+/// `[events]`: limits of event streams: those of `GET /v1/events`, and those of open status pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, expecting = "a table such as [events]")]
 pub struct EventLimits {
@@ -167,6 +167,10 @@ pub struct EventLimits {
     /// Maximum number of streams in this process; a further one is refused with 503.
     #[serde(deserialize_with = "rule::amount")]
     pub listeners: usize,
+    /// Maximum number of open status pages that follow the present state over a stream of this process; a further one asks
+    /// for changes every half minute.
+    #[serde(deserialize_with = "rule::amount")]
+    pub page_listeners: usize,
     /// Different combinations of filter, visibility and language among the streams of one organisation; a further one is
     /// refused with 429.
     #[serde(deserialize_with = "rule::amount")]
@@ -185,6 +189,7 @@ impl Default for EventLimits {
         Self {
             listeners_per_organisation: 2_000,
             listeners: 5_000,
+            page_listeners: 10_000,
             audiences_per_organisation: 100,
             rounds_waiting: 64,
             replays: 4,

@@ -1,5 +1,6 @@
 //! HTTP responses with status pages, and the security headers that limit what browsers do with them.
 
+use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
 
 use actix_web::http::StatusCode;
@@ -8,6 +9,8 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
@@ -17,14 +20,16 @@ use crate::pages::view::MessagePage;
 use crate::pages::visit::{PageVisit, VisitLanguage};
 use crate::representation::Representation;
 
-/// Content security policy: no scripts, frames or forms; styles and images from the page's own host.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+/// Content security policy: scripts, styles and images from the page's own host, and no inline ones; scripts create HTML
+/// only by the policy `wk` (Trusted Types).
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types wk";
 /// Policy of a page with a style sheet of its owner, which may load images and fonts from other hosts (contract 4.13.4).
-const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-src 'self' data: https:; \
-                                     font-src https: data:; base-uri 'none'; form-action 'none'; \
-                                     frame-ancestors 'none'";
-
+const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+                                     img-src 'self' data: https:; font-src https: data:; connect-src 'self'; \
+                                     base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                                     require-trusted-types-for 'script'; trusted-types wk";
 /// Inline style of a page with a message only, such as 404.
 const NOTICE_STYLE: &str = include_str!("templates/style.css");
 /// Policy of a page with a message only, which allows nothing but its inline style.
@@ -35,9 +40,8 @@ static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Seconds until a browser reloads an open page.
+/// Seconds until a browser tries again to load a page that could not be shown.
 const REFRESH_SECONDS: &str = "60";
-
 /// Caching of a page (RFC 9111). Every cache may store it, and has to ask whether it has changed; a shared cache need not
 /// ask for 5 seconds, and may serve the page for a day while this server is unavailable.
 const PAGE_CACHING: &str = "public, max-age=0, s-maxage=5, stale-if-error=86400";
@@ -60,7 +64,6 @@ pub(super) fn page(
     }
     answer
         .insert_header((header::CACHE_CONTROL, PAGE_CACHING))
-        .insert_header((header::REFRESH, REFRESH_SECONDS))
         .insert_header((header::CONTENT_LANGUAGE, language.locale.as_str()));
     if !page.seo.indexable {
         answer.insert_header(("x-robots-tag", "noindex, nofollow"));
@@ -103,10 +106,33 @@ pub(super) fn feed(visit: &PageVisit, content: &Representation, format: FeedForm
 
 /// Returns a style sheet. `revision` is the hash in the requested URL.
 pub(super) fn sheet(content: &Representation, revision: &str, visit: &PageVisit) -> HttpResponse {
+    file(content, revision, visit, "text/css; charset=utf-8")
+}
+
+/// Returns the script. `revision` is the hash in the requested URL.
+pub(super) fn script(content: &Representation, revision: &str, visit: &PageVisit) -> HttpResponse {
+    file(content, revision, visit, "text/javascript; charset=utf-8")
+}
+
+fn file(
+    content: &Representation,
+    revision: &str,
+    visit: &PageVisit,
+    content_type: &'static str,
+) -> HttpResponse {
     let mut answer = guarded(StatusCode::OK, POLICY);
     let caching = if content.revision() == revision { FILE_CACHING } else { "no-cache" };
-    answer.insert_header((header::CACHE_CONTROL, caching)).content_type("text/css; charset=utf-8");
+    answer.insert_header((header::CACHE_CONTROL, caching)).content_type(content_type);
     content.answer(answer, &visit.headers)
+}
+
+/// Returns a stream of server-sent events, which no cache may store and no proxy may hold back.
+pub(super) fn events(chunks: impl Stream<Item = Bytes> + 'static) -> HttpResponse {
+    guarded(StatusCode::OK, POLICY)
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header(("x-accel-buffering", "no"))
+        .content_type("text/event-stream; charset=utf-8")
+        .streaming(chunks.map(Ok::<_, Infallible>))
 }
 
 /// Redirects permanently.

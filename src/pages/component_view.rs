@@ -115,6 +115,7 @@ impl VisitorLanguage<'_> {
             Vec::new()
         };
         ComponentEntry {
+            id: part.id.to_string(),
             name: self.text(part.name),
             description: part.description.map(|text| self.text(text)),
             badge: self.badge(status),

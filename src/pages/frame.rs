@@ -8,6 +8,7 @@ use crate::pages::appearance::PageAppearance;
 use crate::pages::feeds::{FeedFormat, FeedRoute};
 use crate::pages::page_texts::PageTexts;
 use crate::pages::route::PageScreen;
+use crate::pages::script;
 use crate::pages::snapshot::PageSnapshot;
 use crate::pages::stylesheets;
 use crate::pages::view::DisplayTime;
@@ -56,6 +57,8 @@ pub(super) struct PageHead {
     pub(super) is_indexable: bool,
     /// The public URL of the document in this language.
     pub(super) canonical: String,
+    /// Address of the script.
+    pub(super) script: String,
     /// Links to the feeds in this language.
     pub(super) feeds: Vec<FeedLink>,
     /// URL of the icon.
@@ -115,6 +118,7 @@ impl PageFrame {
                 description: page.seo.description.as_ref().map(text),
                 is_indexable: page.seo.indexable,
                 canonical: format!("{}{base}{path}", snapshot.url),
+                script: script::address(),
                 feeds: feeds(&base, screen),
                 icon: file(AssetKind::Favicon),
                 style: stylesheets::shared_address(),

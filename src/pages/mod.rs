@@ -18,9 +18,11 @@ mod days_view;
 mod feeds;
 mod frame;
 pub mod host_cache;
+pub mod live;
 mod page_reader;
 mod page_texts;
 mod route;
+mod script;
 mod show;
 mod snapshot;
 pub mod snapshot_cache;
@@ -36,6 +38,7 @@ use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
+use tokio::time::Instant;
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
@@ -47,8 +50,10 @@ use crate::pages::days_cache::DaysCache;
 use crate::pages::feeds::{FeedChoices, FeedRoute};
 use crate::pages::frame::PageChoices;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
+use crate::pages::live::{LiveKey, LivePages};
 use crate::pages::page_reader::PageReader;
 use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute, PageScreen};
+use crate::pages::script::SCRIPT;
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
 use crate::pages::status_json::StatusDocument;
@@ -76,6 +81,8 @@ pub struct PageServer {
     pub config: Arc<Config>,
     /// Snapshots of the pages that visitors view.
     pub cache: PageCaches,
+    /// The pages that somebody has open.
+    pub live: LivePages,
 }
 
 /// Snapshots of the pages that visitors view, with and without their past announcements, and the days of their services.
@@ -158,6 +165,10 @@ impl PageServer {
             PageRoute::Robots => answer::robots(is_open),
             _ if !is_open => answer::restricted(),
             PageRoute::Style(request) => sheet(visit, current, request),
+            PageRoute::Script(revision) => answer::script(&SCRIPT, revision, visit),
+            PageRoute::Events(locale) => {
+                self.events(visit, current, &visit.language(locale, &languages).locale)
+            }
             PageRoute::Document(document) => self.status_document(visit, current, document).await,
             PageRoute::Feed(LocalizedFeed { locale, feed }) => {
                 let locale = locale.unwrap_or(&languages.default);
@@ -204,6 +215,58 @@ impl PageServer {
         let key = HistoryKey { host: visit.host.clone(), scope };
         let read = async |earlier: Option<&PageHistory>| self.reader().read_history(&key, earlier).await;
         self.cache.histories.current(&key, changes, || self.clock.now(), read).await
+    }
+
+    /// Opens a stream of changes.
+    fn events(
+        &self,
+        visit: &PageVisit,
+        current: &CurrentSnapshot<PageSnapshot>,
+        locale: &str,
+    ) -> HttpResponse {
+        let month = CalendarMonth::of(self.clock.now());
+        let choices = PageChoices { locale: locale.to_owned(), appearance: None, as_of: None };
+        let snapshot = &current.rendered.snapshot;
+        let Ok(present) = show::live_fragments(snapshot, &choices, month) else {
+            return answer::unavailable();
+        };
+        let key = LiveKey { host: visit.host.clone(), locale: locale.to_owned() };
+        self.live
+            .listen(key, present)
+            .map_or_else(answer::unavailable, |listener| answer::events(live::stream::events(listener)))
+    }
+
+    /// Follows the pages that somebody has open, for ever.
+    pub async fn follow(&self) {
+        let mut last = Instant::now();
+        loop {
+            let open = self.live.next_round(last).await;
+            last = Instant::now();
+            for key in open {
+                self.follow_page(&key).await;
+            }
+        }
+    }
+
+    async fn follow_page(&self, key: &LiveKey) {
+        let changes = self.databases.main.own_changes();
+        let now = || self.clock.now();
+        let read = async |earlier: Option<&PageSnapshot>| self.reader().read(&key.host, earlier).await;
+        let current = match self.cache.pages.current(&key.host, changes, now, read).await {
+            Ok(Some(current)) if current.as_of.is_none() => current,
+            // Visitors keep what they see: the next load of the page says more.
+            Ok(_) => return,
+            Err(error) => {
+                tracing::debug!(%error, "cannot follow an open status page");
+                return;
+            }
+        };
+        let choices = PageChoices { locale: key.locale.clone(), appearance: None, as_of: None };
+        let month = CalendarMonth::of(self.clock.now());
+        match show::live_fragments(&current.rendered.snapshot, &choices, month) {
+            Ok(present) => self.live.publish(key, present),
+            Err(error) => tracing::error!(%error, "cannot render an open status page"),
+        }
     }
 
     /// Answers a request for a feed.

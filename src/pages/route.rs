@@ -3,6 +3,7 @@
 use crate::id::Id;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::feeds::FeedRoute;
+use crate::pages::script;
 use crate::pages::snapshot::PageLanguages;
 use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::StyleRequest;
@@ -15,6 +16,10 @@ pub(super) enum PageRoute<'a> {
     Robots,
     /// A style sheet.
     Style(StyleRequest<'a>),
+    /// The script with this hash.
+    Script(&'a str),
+    /// The stream of changes in a language; `None` = by `Accept-Language`.
+    Events(Option<&'a str>),
     /// A JSON document.
     Document(StatusDocument),
     /// A feed.
@@ -69,6 +74,9 @@ impl<'a> PageRoute<'a> {
         if let Some(request) = StyleRequest::read(path) {
             return Self::Style(request);
         }
+        if let Some(revision) = script::revision_at(path) {
+            return Self::Script(revision);
+        }
         if let Some(document) = StatusDocument::at(path) {
             return Self::Document(document);
         }
@@ -80,6 +88,9 @@ impl<'a> PageRoute<'a> {
     }
 
     fn localized(locale: Option<&'a str>, path: &str) -> Self {
+        if path == "/events" {
+            return Self::Events(locale);
+        }
         if let Some(feed) = FeedRoute::at(path) {
             return Self::Feed(LocalizedFeed { locale, feed });
         }
@@ -129,6 +140,8 @@ mod tests {
     #[case("/", "Localized(LocalizedRoute { locale: None, screen: Current })")]
     #[case("/de/", "Localized(LocalizedRoute { locale: Some(\"de\"), screen: Current })")]
     #[case("/de", "Moved(\"/de/\")")]
+    #[case("/static/script.abc.js", "Script(\"abc\")")]
+    #[case("/de/events", "Events(Some(\"de\"))")]
     #[case("/history/2026-13", "Unknown")]
     #[case("/incidents/", "Unknown")]
     #[case("/incidents/a/b", "Unknown")]

@@ -11,10 +11,14 @@ use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::component_view::{ShownComponent, VisitorLanguage};
 use crate::pages::days_view;
 use crate::pages::frame::{PageChoices, PageFrame};
+use crate::pages::live::fragments::{PageFragment, PageFragments};
 use crate::pages::page_texts::{PageTexts, TextValue};
 use crate::pages::route::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};
-use crate::pages::view::{AnnouncementPage, ComponentPage, MonthPage, PublicPage};
+use crate::pages::view::{
+    AnnouncementPage, AnnouncementsFragment, ComponentEntry, ComponentPage, GroupFragment, MonthPage,
+    OverallFragment, PublicPage,
+};
 use crate::store::announcements::StoredAnnouncement;
 
 /// Renders the present state of all components. `month` is the present month.
@@ -26,13 +30,22 @@ pub(super) fn page(
     choices: &PageChoices,
     month: CalendarMonth,
 ) -> Result<Vec<u8>, askama::Error> {
+    public_page(snapshot, choices, month)?.render().map(String::into_bytes)
+}
+
+fn public_page(
+    snapshot: &PageSnapshot,
+    choices: &PageChoices,
+    month: CalendarMonth,
+) -> Result<PublicPage, askama::Error> {
     let frame = PageFrame::of(snapshot, choices, PageScreen::Current, None);
     let names = AnnouncementNames::of(snapshot, &choices.locale);
     let default = snapshot.languages().default;
     let reader = visitor(choices, &default, &frame.base);
     let parts = parts(snapshot, &names);
     let renderer = AnnouncementRenderer { words: &frame.words, names: &names, base: Some(&frame.base) };
-    let page = PublicPage {
+    let mut page = PublicPage {
+        revision: String::new(),
         overall: reader.overall(&parts),
         entries: reader.entries(&parts),
         incidents: snapshot.incidents.iter().map(|one| renderer.incident(one)).collect(),
@@ -40,7 +53,40 @@ pub(super) fn page(
         history: snapshot.page.shows.incident_history.then(|| month_path(&frame.base, month)),
         frame,
     };
-    page.render().map(String::into_bytes)
+    page.revision = fragments(&page)?.revision().to_owned();
+    Ok(page)
+}
+
+/// Renders the parts of the present state that change while the page is open.
+///
+/// # Errors
+/// When a template cannot be rendered.
+pub(super) fn live_fragments(
+    snapshot: &PageSnapshot,
+    choices: &PageChoices,
+    month: CalendarMonth,
+) -> Result<PageFragments, askama::Error> {
+    fragments(&public_page(snapshot, choices, month)?)
+}
+
+fn fragments(page: &PublicPage) -> Result<PageFragments, askama::Error> {
+    let PublicPage { frame, overall, incidents, maintenances, .. } = page;
+    let announcements = AnnouncementsFragment { frame, incidents, maintenances };
+    let mut found = vec![
+        PageFragment { id: "overall".to_owned(), html: OverallFragment { overall }.render()? },
+        PageFragment { id: "announcements".to_owned(), html: announcements.render()? },
+    ];
+    add_entries(&mut found, &page.entries)?;
+    Ok(PageFragments::new(found))
+}
+
+fn add_entries(found: &mut Vec<PageFragment>, entries: &[ComponentEntry]) -> Result<(), askama::Error> {
+    for entry in entries {
+        let html = if entry.is_group { GroupFragment { entry }.render()? } else { entry.render()? };
+        found.push(PageFragment { id: format!("c-{}", entry.id), html });
+        add_entries(found, &entry.children)?;
+    }
+    Ok(())
 }
 
 /// Renders a component or a group; `None` if visitors see none with this id.

@@ -11,12 +11,37 @@ use crate::pages::frame::PageFrame;
 #[template(path = "page.html")]
 pub(super) struct PublicPage {
     pub(super) frame: PageFrame,
+    /// Hash of the fragments that may change while the page is open.
+    pub(super) revision: String,
     pub(super) overall: StatusBadge,
     pub(super) entries: Vec<ComponentEntry>,
     pub(super) incidents: Vec<PageAnnouncement>,
     pub(super) maintenances: Vec<PageAnnouncement>,
     /// Path of the past; `None` if the page does not show it.
     pub(super) history: Option<String>,
+}
+
+/// The overall status as a fragment.
+#[derive(Template)]
+#[template(path = "overall.html")]
+pub(super) struct OverallFragment<'a> {
+    pub(super) overall: &'a StatusBadge,
+}
+
+/// The incidents and maintenances as a fragment.
+#[derive(Template)]
+#[template(path = "announcements.html")]
+pub(super) struct AnnouncementsFragment<'a> {
+    pub(super) frame: &'a PageFrame,
+    pub(super) incidents: &'a [PageAnnouncement],
+    pub(super) maintenances: &'a [PageAnnouncement],
+}
+
+/// The line of a group as a fragment.
+#[derive(Template)]
+#[template(path = "summary.html")]
+pub(super) struct GroupFragment<'a> {
+    pub(super) entry: &'a ComponentEntry,
 }
 
 /// A component with its past days, or a group with its members.
@@ -75,6 +100,7 @@ pub(super) struct StatusBadge {
 #[derive(Debug, PartialEq, Eq, Template)]
 #[template(path = "entry.html")]
 pub(super) struct ComponentEntry {
+    pub(super) id: String,
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) badge: StatusBadge,

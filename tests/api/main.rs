@@ -78,6 +78,8 @@ mod oncall;
 mod openapi;
 mod operation;
 mod outage_rules;
+mod page_documents;
+mod page_live;
 mod pause;
 mod permission_matrix;
 mod plans;

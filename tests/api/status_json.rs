@@ -160,7 +160,7 @@ fn incidents_are_listed_with_their_updates() {
     assert_eq!(bodies, ["Oiled.", "We look."], "the newest first");
     assert_eq!(names(&shown["components"]), ["Public till"]);
     let page = document(&client, &host, "status")["page"]["url"].as_str().unwrap().to_owned();
-    assert_eq!(shown["shortlink"], format!("{page}/"));
+    assert_eq!(shown["shortlink"], format!("{page}/incidents/{open}"));
 
     client.patch(&format!("/v1/statuspages/{id}"), &json!({"show_affected_services": false})).expect(200);
     let unnamed = document(&client, &host, "incidents/unresolved")["incidents"].clone();

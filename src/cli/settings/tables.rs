@@ -105,6 +105,14 @@ pub(super) struct EventFlags {
         value_name = "N"
     )]
     listeners: Option<String>,
+    /// Open status pages that follow the present state over a stream; further ones ask for changes every half minute
+    #[arg(
+        id = "events.page_listeners",
+        long = "events-page-listeners",
+        env = "WATCHKEEPER_EVENTS__PAGE_LISTENERS",
+        value_name = "N"
+    )]
+    page_listeners: Option<String>,
     /// Different combinations of filter, visibility and language that the streams of one organisation may have
     #[arg(
         id = "events.audiences_per_organisation",

@@ -11,6 +11,7 @@ use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
+use crate::pages::route::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageSnapshot};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
 use crate::texts::markdown;
@@ -72,7 +73,7 @@ pub(super) struct IncidentObject {
     monitoring_at: Option<Timestamp>,
     resolved_at: Option<Timestamp>,
     impact: &'static str,
-    /// The page: incidents and maintenances have no address of their own.
+    /// URL of the incident's or maintenance's own document.
     shortlink: String,
     started_at: Timestamp,
     page_id: String,
@@ -223,7 +224,7 @@ impl<'a> ObjectReader<'a> {
                 .severity
                 .filter(|_| incident.has_progress)
                 .map_or("none", |severity| severity.as_str()),
-            ..self.announcement(incident, IncidentStatus::as_str)
+            ..self.announcement(incident, PageScreen::Incident(incident.id), IncidentStatus::as_str)
         }
     }
 
@@ -233,13 +234,18 @@ impl<'a> ObjectReader<'a> {
             impact: "maintenance",
             scheduled_for: Some(maintenance.start),
             scheduled_until: Some(until),
-            ..self.announcement(maintenance, MaintenanceStatus::as_str)
+            ..self.announcement(
+                maintenance,
+                PageScreen::Maintenance(maintenance.id),
+                MaintenanceStatus::as_str,
+            )
         }
     }
 
     fn announcement<S: Copy>(
         &self,
         announced: &StoredAnnouncement<S>,
+        screen: PageScreen,
         word: fn(S) -> &'static str,
     ) -> IncidentObject {
         let update = |entry: &AnnouncementEntry<S>| UpdateObject {
@@ -281,7 +287,7 @@ impl<'a> ObjectReader<'a> {
             monitoring_at: None,
             resolved_at: announced.ended_at,
             impact: "none",
-            shortlink: format!("{}/", self.page.url),
+            shortlink: format!("{}{}", self.page.url, screen.path()),
             started_at: announced.start,
             page_id: self.page.page.id.to_string(),
             incident_updates: updates,

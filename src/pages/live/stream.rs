@@ -1,0 +1,55 @@
+//! The body of a response with live events of a page.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{Stream, unfold};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+
+use crate::pages::live::fragments::RELOAD;
+
+/// Longest time without an event, after which a comment is sent, so that proxies keep the connection.
+const HEARTBEAT: Duration = Duration::from_secs(20);
+
+/// A browser that has a page open.
+#[derive(Debug)]
+pub(in crate::pages) struct LiveListener {
+    events: Receiver<Bytes>,
+    /// The first event; taken when it was sent.
+    hello: Option<Bytes>,
+    /// Takes room until the stream ends.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl LiveListener {
+    /// Creates the listener of a page with this revision. The first event tells the revision, so that the browser can see
+    /// whether the page has changed since it was loaded. Browsers connect again after 5 seconds.
+    pub(super) fn new(events: Receiver<Bytes>, revision: &str, permit: OwnedSemaphorePermit) -> Self {
+        let hello = format!("retry: 5000\nevent: hello\ndata: {revision}\n\n");
+        Self { events, hello: Some(hello.into()), _permit: permit }
+    }
+
+    /// Returns the next chunk; `None` when the stream ends.
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some(hello) = self.hello.take() {
+            return Some(hello);
+        }
+        match timeout(HEARTBEAT, self.events.recv()).await {
+            Ok(Ok(event)) => Some(event),
+            Ok(Err(RecvError::Lagged(_))) => Some(Bytes::from_static(RELOAD.as_bytes())),
+            Ok(Err(RecvError::Closed)) => None,
+            Err(_) => Some(Bytes::from_static(b": alive\n\n")),
+        }
+    }
+}
+
+/// Returns the chunks of a stream.
+pub(in crate::pages) fn events(listener: LiveListener) -> impl Stream<Item = Bytes> + 'static {
+    unfold(listener, |mut listener| async move {
+        let chunk = listener.next().await?;
+        Some((chunk, listener))
+    })
+}

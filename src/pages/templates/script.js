@@ -1,0 +1,173 @@
+"use strict";
+(() => {
+  const policy = window.trustedTypes ? trustedTypes.createPolicy("wk", { createHTML: (html) => html }) : { createHTML: (html) => html };
+  const parse = (html) => new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+  const main = () => document.querySelector("main");
+  const language = document.documentElement.lang;
+  const base = document.body.dataset.base;
+
+  // Times in the zone of the visitor; the title keeps the time in UTC.
+  const localize = (root) => {
+    const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+    const exact = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
+    for (const time of root.querySelectorAll("time[datetime]")) {
+      const at = new Date(time.dateTime);
+      if (isNaN(at) || time.title) continue;
+      time.title = time.textContent;
+      time.textContent = (time.textContent.length > 20 ? exact : format).format(at);
+    }
+  };
+
+  // Replaces an element without moving the focus, and without closing what the visitor has opened.
+  const replace = (old, fresh) => {
+    const focused = old.contains(document.activeElement) && document.activeElement;
+    for (const details of old.querySelectorAll("details[id]")) {
+      const same = fresh.querySelector("#" + CSS.escape(details.id));
+      if (same) same.open = details.open;
+    }
+    localize(fresh);
+    old.replaceWith(fresh);
+    bars(fresh);
+    if (!focused) return;
+    const href = focused.getAttribute("href");
+    const again = (focused.id && document.getElementById(focused.id)) || (href && fresh.querySelector(`[href="${CSS.escape(href)}"]`));
+    if (again) again.focus({ preventScroll: true });
+  };
+
+  let tag = null;
+  const refresh = async () => {
+    const answer = await fetch(location.href, { cache: "no-cache" });
+    if (!answer.ok || (tag && answer.headers.get("ETag") === tag)) return;
+    tag = answer.headers.get("ETag");
+    const fresh = parse(await answer.text()).querySelector("main");
+    if (fresh && fresh.innerHTML !== main().innerHTML) replace(main(), document.adoptNode(fresh));
+  };
+
+  const apply = (change) => {
+    if (!main().dataset.revision) return refresh();
+    for (const { id, html } of change.fragments) {
+      const old = document.getElementById(id);
+      const fresh = parse(html).body.firstElementChild;
+      if (!old || !fresh) return refresh();
+      replace(old, document.adoptNode(fresh));
+    }
+    main().dataset.revision = change.revision;
+  };
+
+  // One stream for each browser: the tab that holds the lock passes the events on to the others.
+  const channel = window.BroadcastChannel ? new BroadcastChannel("wk" + base) : null;
+  let source = null;
+  let release = null;
+  let poll = null;
+  const waits = () => 30000 + (Math.random() - 0.5) * 20000;
+  const polling = () => {
+    clearTimeout(poll);
+    poll = setTimeout(() => { if (!document.hidden) refresh().catch(() => {}); polling(); }, waits());
+  };
+  const receive = (kind, data) => {
+    if (kind === "change") apply(JSON.parse(data));
+    else if (kind === "hello" && data === main().dataset.revision) return;
+    else refresh().catch(() => {});
+  };
+  const open = () => {
+    source = new EventSource(base + "/events");
+    source.onopen = () => clearTimeout(poll);
+    source.onerror = polling;
+    for (const kind of ["hello", "change", "reload"]) {
+      source.addEventListener(kind, (event) => {
+        receive(kind, event.data);
+        if (channel) channel.postMessage([kind, event.data]);
+      });
+    }
+  };
+  const close = () => {
+    if (source) source.close();
+    source = null;
+    if (release) release();
+    release = null;
+  };
+  const start = () => {
+    if (source || release) return;
+    if (!navigator.locks || !channel) return open();
+    const stop = new AbortController();
+    release = () => stop.abort();
+    navigator.locks.request("wk-live" + base, { signal: stop.signal }, () => new Promise((done) => {
+      release = done;
+      open();
+    })).catch(() => {});
+  };
+  if (channel) channel.onmessage = (event) => { clearTimeout(poll); receive(...event.data); };
+  let away = null;
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(away);
+    if (document.hidden) away = setTimeout(close, 30000);
+    else if (!source && !release) { start(); refresh().catch(() => {}); }
+  });
+
+  // Bars: one stop of the tab key; the arrow keys, the pointer and a finger choose a day.
+  const tables = new Map();
+  const table = (address) => {
+    if (!tables.has(address)) tables.set(address, fetch(address).then((answer) => answer.text()).then((html) => {
+      const found = parse(html).querySelector("table");
+      const heads = [...found.querySelectorAll("thead th")].map((cell) => cell.textContent);
+      const row = (line) => {
+        const cells = [...line.children].map((cell) => cell.textContent.trim());
+        const rest = cells.slice(3).map((text, place) => text && `${heads[place + 3]} ${text}`).filter(Boolean);
+        return [cells[0], `${cells[0]}: ${[cells[1], cells[2], ...rest].filter(Boolean).join(", ")}`];
+      };
+      return new Map([...found.querySelectorAll("tbody tr")].map(row));
+    }));
+    return tables.get(address);
+  };
+  const DAYS = 90;
+  const bars = (root) => {
+    for (const bar of root.querySelectorAll("a.bar")) {
+      const svg = bar.querySelector("svg");
+      const ends = bar.nextElementSibling;
+      const said = ends.querySelector("[role=status]");
+      if (!svg || !said || bar.dataset.ready) continue;
+      bar.dataset.ready = "";
+      const usual = said.textContent;
+      const mark = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      mark.setAttribute("class", "chosen");
+      mark.setAttribute("width", "5");
+      mark.setAttribute("height", "34");
+      let day = DAYS - 1;
+      const choose = async (next) => {
+        day = Math.max(0, Math.min(DAYS - 1, next));
+        mark.setAttribute("x", String(day * 5 - 0.5));
+        svg.append(mark);
+        const date = new Date(Date.now() - (DAYS - 1 - day) * 86400000).toISOString().slice(0, 10);
+        const rows = await table(bar.href);
+        if (mark.isConnected) said.textContent = rows.get(date) || date;
+      };
+      const leave = () => { mark.remove(); said.textContent = usual; };
+      const at = (event) => {
+        const box = svg.getBoundingClientRect();
+        const share = (event.clientX - box.left) / box.width;
+        return Math.floor((document.documentElement.dir === "rtl" ? 1 - share : share) * DAYS);
+      };
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7, Home: -DAYS, End: DAYS };
+      bar.addEventListener("keydown", (event) => {
+        const by = step[event.key];
+        if (!by || event.ctrlKey || event.altKey || event.metaKey) return;
+        event.preventDefault();
+        choose(day + (document.documentElement.dir === "rtl" && Math.abs(by) === 1 ? -by : by)).catch(() => {});
+      });
+      bar.addEventListener("focus", () => { if (bar.matches(":focus-visible")) choose(day).catch(() => {}); });
+      bar.addEventListener("blur", leave);
+      bar.addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") choose(at(event)).catch(() => {}); });
+      bar.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") leave(); });
+      // The first touch of a finger shows the day, the second one follows the link.
+      bar.addEventListener("click", (event) => {
+        if (event.pointerType !== "touch" || at(event) === day && mark.isConnected) return;
+        event.preventDefault();
+        choose(at(event)).catch(() => {});
+      });
+    }
+  };
+
+  localize(document);
+  bars(document);
+  if (!document.hidden) start();
+})();
