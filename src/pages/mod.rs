@@ -21,8 +21,10 @@ pub mod host_cache;
 pub mod live;
 mod page_reader;
 mod page_texts;
+mod response_chart;
 mod route;
 mod script;
+mod series_cache;
 mod show;
 mod snapshot;
 pub mod snapshot_cache;
@@ -32,6 +34,7 @@ mod view;
 mod visit;
 
 use std::convert::Infallible;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use actix_web::http::Method;
@@ -42,6 +45,8 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
+use crate::history_figures::response_series;
+use crate::id::Id;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::{AccessType, PageColorScheme};
@@ -54,6 +59,7 @@ use crate::pages::live::{LiveKey, LivePages};
 use crate::pages::page_reader::PageReader;
 use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute, PageScreen};
 use crate::pages::script::SCRIPT;
+use crate::pages::series_cache::{ReadSeries, SeriesCache};
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
 use crate::pages::status_json::StatusDocument;
@@ -92,6 +98,7 @@ pub struct PageCaches {
     pages: SnapshotCache<PageHost, PageSnapshot>,
     histories: SnapshotCache<HistoryKey, PageHistory>,
     days: DaysCache,
+    series: SeriesCache,
 }
 
 impl PageServer {
@@ -203,6 +210,19 @@ impl PageServer {
                 answer::unavailable()
             }
         }
+    }
+
+    /// Returns the response times of a component that shows its past; none for any other one.
+    async fn series(&self, snapshot: &PageSnapshot, id: Id) -> Arc<ReadSeries> {
+        let mut with_past = snapshot.components.iter().filter(|one| one.days.is_some());
+        let Some(service) =
+            with_past.find(|one| one.component.id == id).and_then(|one| one.component.service)
+        else {
+            return Arc::default();
+        };
+        let (history, now) = (&self.databases.history, self.clock.now());
+        let read = async || response_series::read(history, service, now).await;
+        self.cache.series.current(service, read).await
     }
 
     /// Returns a part of the past of the page; `None` if there is none.
@@ -319,8 +339,13 @@ impl PageServer {
                 return document(visit, page, language, shown.map(Some));
             }
             PageScreen::Component(id) => {
-                let key = part_key(&choices, screen, month);
-                let shown = current.rendered.part_if(key, |snapshot| show::component(snapshot, &choices, id));
+                let series = self.series(&current.rendered.snapshot, id).await;
+                let mut key = part_key(&choices, screen, month);
+                // The response times are not a part of the snapshot.
+                let _ = write!(key.name, " {}", series.number);
+                let shown = current
+                    .rendered
+                    .part_if(key, |snapshot| show::component(snapshot, &choices, id, &series.ranges));
                 return document(visit, page, language, shown);
             }
             PageScreen::Month(month) if !is_shown(page, month, self.clock.now()) => {

@@ -56,6 +56,15 @@ impl PageTexts {
         format!("{whole}{}{hundredths:02}", self.text("decimal-mark"))
     }
 
+    /// A response time given in microseconds, in milliseconds, or in seconds from ten seconds on.
+    pub(super) fn milliseconds(&self, us: u32) -> String {
+        match us {
+            0..1_000 => format!("0{}{} ms", self.text("decimal-mark"), us.div_ceil(100).clamp(1, 9)),
+            1_000..10_000_000 => format!("{} ms", us / 1_000),
+            _ => format!("{} s", us / 1_000_000),
+        }
+    }
+
     /// A duration in its two largest units, cut off.
     pub(super) fn duration(&self, ms: i64) -> String {
         let seconds = ms / 1_000;
@@ -212,6 +221,16 @@ mod tests {
     #[case(90_061_000, "1 d 1 h")]
     fn durations_have_two_units(#[case] ms: i64, #[case] text: &str) {
         assert_eq!(PageTexts::of("en").duration(ms), text);
+    }
+
+    #[rstest]
+    #[case(1, "0,1 ms")]
+    #[case(950, "0,9 ms")]
+    #[case(1_000, "1 ms")]
+    #[case(42_999, "42 ms")]
+    #[case(12_000_000, "12 s")]
+    fn response_times_are_short(#[case] us: u32, #[case] text: &str) {
+        assert_eq!(PageTexts::of("de").milliseconds(us), text);
     }
 
     #[rstest]

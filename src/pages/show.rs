@@ -2,6 +2,8 @@
 
 use askama::Template as _;
 
+use crate::clock::DAY_MS;
+use crate::history_figures::response_series::ResponseSeries;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
@@ -13,11 +15,12 @@ use crate::pages::days_view;
 use crate::pages::frame::{PageChoices, PageFrame};
 use crate::pages::live::fragments::{PageFragment, PageFragments};
 use crate::pages::page_texts::{PageTexts, TextValue};
+use crate::pages::response_chart::ResponseChart;
 use crate::pages::route::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};
 use crate::pages::view::{
-    AnnouncementPage, AnnouncementsFragment, ComponentEntry, ComponentPage, GroupFragment, MonthPage,
-    OverallFragment, PublicPage,
+    AnnouncementPage, AnnouncementsFragment, ChartView, ComponentEntry, ComponentPage, DisplayTime,
+    GroupFragment, MonthPage, OverallFragment, PublicPage,
 };
 use crate::store::announcements::StoredAnnouncement;
 
@@ -97,6 +100,7 @@ pub(super) fn component(
     snapshot: &PageSnapshot,
     choices: &PageChoices,
     id: Id,
+    series: &[ResponseSeries],
 ) -> Result<Option<Vec<u8>>, askama::Error> {
     let names = AnnouncementNames::of(snapshot, &choices.locale);
     let parts = parts(snapshot, &names);
@@ -110,6 +114,7 @@ pub(super) fn component(
         entry: reader.entry(part, status, &parts),
         days: part.days.map_or_else(Vec::new, |days| days_view::day_rows(&frame.words, days)),
         periods: part.days.map_or_else(Vec::new, |days| days_view::period_rows(&frame.words, days)),
+        charts: series.iter().filter_map(|one| chart(&frame.words, one)).collect(),
         frame,
     };
     page.render().map(|html| Some(html.into_bytes()))
@@ -162,6 +167,20 @@ pub(super) fn announcement(
     let Some(announcement) = found else { return Ok(None) };
     let frame = PageFrame::of(&history.page, choices, screen, Some(&announcement.title));
     AnnouncementPage { frame, announcement }.render().map(|html| Some(html.into_bytes()))
+}
+
+fn chart(words: &PageTexts, series: &ResponseSeries) -> Option<ChartView> {
+    let chart = ResponseChart::of(series)?;
+    let time = |us: Option<u32>| us.map(|us| words.milliseconds(us));
+    let (median, high) = (time(series.p50_us)?, time(series.p95_us)?);
+    let days = series.range.length_ms / DAY_MS;
+    let values = [TextValue::text("median", &median), TextValue::text("high", &high)];
+    Some(ChartView {
+        title: words.filled("last-days", &[TextValue::number("days", days)]),
+        summary: words.filled("response-summary", &values),
+        from: DisplayTime::from(series.from),
+        chart,
+    })
 }
 
 fn visitor<'a>(choices: &'a PageChoices, default: &'a str, base: &'a str) -> VisitorLanguage<'a> {

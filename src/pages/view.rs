@@ -5,6 +5,7 @@ use askama::Template;
 use crate::clock::Timestamp;
 use crate::pages::bars::UptimeBar;
 use crate::pages::frame::PageFrame;
+use crate::pages::response_chart::ResponseChart;
 
 /// The present state of all components.
 #[derive(Template)]
@@ -54,6 +55,20 @@ pub(super) struct ComponentPage {
     pub(super) days: Vec<DayRow>,
     /// The latest periods that were not up, latest first.
     pub(super) periods: Vec<PeriodRow>,
+    /// Charts of response times, shortest range first.
+    pub(super) charts: Vec<ChartView>,
+}
+
+/// A chart of response times.
+#[derive(Debug)]
+pub(super) struct ChartView {
+    pub(super) chart: ResponseChart,
+    /// Name of the range.
+    pub(super) title: String,
+    /// The median and the 95th percentile of the whole range.
+    pub(super) summary: String,
+    /// Start of the range.
+    pub(super) from: DisplayTime,
 }
 
 /// The incidents and maintenances of a month.

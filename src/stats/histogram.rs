@@ -44,12 +44,21 @@ impl ResponseTimes {
         self.histogram.saturating_record(u64::from(response_us.min(HIGHEST_US)));
     }
 
-    /// Adds the response times of another span.
+    /// Adds the response times of another span in their stored form.
     pub fn merge(&mut self, other: &SparseHistogram<'_>) {
         let Some(summary) = &other.summary else { return };
         ResponseTimeSummary::add_to(&mut self.summary, summary);
         for HistogramBucket { bucket, count } in other.entries {
             self.histogram.saturating_record_n(u64::from(lowest_us(*bucket)), *count);
+        }
+    }
+
+    /// Adds the response times of another span.
+    pub fn add(&mut self, other: &Self) {
+        let Some(summary) = &other.summary else { return };
+        ResponseTimeSummary::add_to(&mut self.summary, summary);
+        for value in other.histogram.iter_recorded() {
+            self.histogram.saturating_record_n(value.value_iterated_to(), value.count_at_value());
         }
     }
 
@@ -111,6 +120,18 @@ mod tests {
     fn nothing_recorded_has_no_figures() {
         assert_eq!(ResponseTimes::default().summary(), None);
         assert_eq!(ResponseTimes::default().percentile_us(50.0), None);
+    }
+
+    #[test]
+    fn the_sum_of_two_spans_is_the_span_of_both() {
+        let mut sum = of(&[42_000, 7]);
+        sum.add(&of(&[1_000, 60_000_000]));
+        sum.add(&ResponseTimes::default());
+        let both = of(&[42_000, 7, 1_000, 60_000_000]);
+        assert_eq!(sum.summary(), both.summary());
+        for percent in [25.0, 50.0, 75.0, 100.0] {
+            assert_eq!(sum.percentile_us(percent), both.percentile_us(percent), "{percent}");
+        }
     }
 
     #[test]

@@ -51,7 +51,7 @@ async fn with_past() -> (Server, String, String, String) {
     (server, id, host, component)
 }
 
-#[actix_web::test]
+#[tokio::test]
 async fn a_component_has_its_past_days_with_exact_edges() {
     let (server, id, host, component) = with_past().await;
     let client = server.client();

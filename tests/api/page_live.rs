@@ -94,7 +94,7 @@ fn a_change_reaches_an_open_page() {
     open.until("event: reload\n");
 }
 
-#[actix_web::test]
+#[tokio::test]
 async fn streams_are_limited_and_end_with_the_server() {
     let mut server = Server::with("[events]\npage_listeners = 1\n", &[]);
     let client = server.client();

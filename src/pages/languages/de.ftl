@@ -67,6 +67,13 @@ duration-hours = { $count } Std.
 duration-minutes = { $count } Min.
 duration-seconds = { $count } s
 
+response-times = Antwortzeiten
+last-days = { $days ->
+    [one] Letzte 24 Stunden
+   *[other] Letzte { $days } Tage
+}
+response-summary = Die Hälfte der Antworten kam innerhalb von { $median }, 95 % innerhalb von { $high }.
+
 month-1 = Januar
 month-2 = Februar
 month-3 = März

@@ -67,6 +67,13 @@ duration-hours = { $count } h
 duration-minutes = { $count } min
 duration-seconds = { $count } s
 
+response-times = Response times
+last-days = { $days ->
+    [one] Last 24 hours
+   *[other] Last { $days } days
+}
+response-summary = Half of the answers came within { $median }, 95 % within { $high }.
+
 month-1 = January
 month-2 = February
 month-3 = March

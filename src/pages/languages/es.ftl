@@ -67,6 +67,13 @@ duration-hours = { $count } h
 duration-minutes = { $count } min
 duration-seconds = { $count } s
 
+response-times = Tiempos de respuesta
+last-days = { $days ->
+    [one] Últimas 24 horas
+   *[other] Últimos { $days } días
+}
+response-summary = La mitad de las respuestas llegó en { $median }, el 95 % en { $high }.
+
 month-1 = enero
 month-2 = febrero
 month-3 = marzo

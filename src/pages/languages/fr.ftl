@@ -67,6 +67,13 @@ duration-hours = { $count } h
 duration-minutes = { $count } min
 duration-seconds = { $count } s
 
+response-times = Temps de réponse
+last-days = { $days ->
+    [one] Dernières 24 heures
+   *[other] { $days } derniers jours
+}
+response-summary = La moitié des réponses est arrivée en moins de { $median }, 95 % en moins de { $high }.
+
 month-1 = janvier
 month-2 = février
 month-3 = mars
