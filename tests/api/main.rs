@@ -16,6 +16,7 @@ mod auth;
 mod automatic_incidents;
 mod backup;
 mod blocked_database;
+mod browser;
 mod channel_kinds;
 mod channel_secrets;
 mod check_types;

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the program's inside: what a test sees is what a client, an operator or a target sees.
 
+pub(crate) mod browser;
 pub(crate) mod client;
 pub(crate) mod conformance;
 pub(crate) mod databases;

@@ -1,0 +1,129 @@
+//! A real browser (Debian's chromium), driven over WebDriver (W3C) by chromium-driver.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::client::exchange;
+
+/// A browser that was started for a test.
+pub(crate) struct Browser {
+    driver: Child,
+    address: SocketAddr,
+    session: String,
+}
+
+/// Settings of a browser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BrowserOptions {
+    pub(crate) width: u32,
+    pub(crate) runs_scripts: bool,
+}
+
+impl Browser {
+    /// `None`, and a word about it, where chromium is missing.
+    pub(crate) fn start(options: BrowserOptions) -> Option<Self> {
+        let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn();
+        let Ok(mut driver) = started else {
+            let is_required = std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_BROWSER").is_some();
+            assert!(!is_required, "chromedriver is missing: apt-get install chromium chromium-driver");
+            eprintln!("SKIPPED: chromedriver is missing (apt-get install chromium chromium-driver)");
+            return None;
+        };
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines.by_ref().map(Result::unwrap).find_map(|line| {
+            let (_, rest) = line.split_once("started successfully on port ")?;
+            rest.trim_end_matches('.').parse::<u16>().ok()
+        });
+        // What the driver prints later must not block it.
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = SocketAddr::from(([127, 0, 0, 1], port.unwrap()));
+        let mut browser = Self { driver, address, session: String::new() };
+        let scripts = if options.runs_scripts { 1 } else { 2 };
+        let made = browser.ask(
+            "POST",
+            "/session",
+            &json!({"capabilities": {"alwaysMatch": {
+                "goog:chromeOptions": {
+                    "args": ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                        format!("--window-size={},900", options.width)],
+                    "prefs": {"profile.managed_default_content_settings.javascript": scripts,
+                        "intl.accept_languages": "en"},
+                },
+                "goog:loggingPrefs": {"browser": "ALL"},
+            }}}),
+        );
+        browser.session = format!("/session/{}", made["sessionId"].as_str().unwrap());
+        Some(browser)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let text = if method == "POST" { body.to_string() } else { String::new() };
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            self.address,
+            text.len()
+        );
+        exchange(self.address, (head + &text).as_bytes()).expect(200).json()["value"].clone()
+    }
+
+    fn command(&self, path: &str, body: &Value) -> Value {
+        self.ask("POST", &format!("{}{path}", self.session), body)
+    }
+
+    /// Loads a page.
+    pub(crate) fn visit(&self, url: &str) {
+        self.command("/url", &json!({"url": url}));
+    }
+
+    /// The value of an expression in the page; a promise is awaited.
+    pub(crate) fn value(&self, expression: &str) -> Value {
+        self.run(&format!("return {expression}"))
+    }
+
+    /// Runs a script in the page, outside of its content security policy.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.command("/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Sends keys to the element that has the focus.
+    pub(crate) fn press(&self, keys: &str) {
+        let element = self.ask("GET", &format!("{}/element/active", self.session), &Value::Null);
+        let id = element.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
+        self.command(&format!("/element/{id}/value"), &json!({"text": keys}));
+    }
+
+    /// Clicks on the first element that a selector finds.
+    pub(crate) fn click(&self, selector: &str) {
+        let found = self.command("/element", &json!({"using": "css selector", "value": selector}));
+        let id = found.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
+        self.command(&format!("/element/{id}/click"), &json!({}));
+    }
+
+    /// The HTML of the page as it is now, which needs no script.
+    pub(crate) fn source(&self) -> String {
+        self.ask("GET", &format!("{}/source", self.session), &Value::Null).as_str().unwrap().to_owned()
+    }
+
+    /// Errors that the browser has reported since the last call, such as violations of the content security policy.
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let entries = self.command("/se/log", &json!({"type": "browser"}));
+        let severe = |entry: &&Value| entry["level"] == "SEVERE";
+        let message = |entry: &Value| entry["message"].as_str().unwrap().to_owned();
+        entries.as_array().unwrap().iter().filter(severe).map(message).collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.ask("DELETE", &self.session, &Value::Null);
+        }
+        let _ = Command::new("pkill").args(["-P", &self.driver.id().to_string()]).status();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
