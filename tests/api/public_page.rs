@@ -177,7 +177,7 @@ fn components_are_shown_with_their_status() {
     let stated = json!({"status": "down", "reason": "It fell"});
     client.post(&format!("{}/status-override", service(&till)), &stated).expect(200);
     let html = get(&client, &host, "/").expect(200).body;
-    assert!(html.contains("Some systems are down") && html.contains("<details open>"), "{html}");
+    assert!(html.contains("Some systems are down") && html.contains("\" open>"), "{html}");
     assert!(html.contains("Visible till") && html.contains("Major outage"), "{html}");
     assert!(!html.contains("Healthy door") && !html.contains("It fell"), "{html}");
 }
