@@ -71,8 +71,8 @@
   };
   const open = () => {
     source = new EventSource(base + "/events");
-    source.onopen = () => clearTimeout(poll);
-    source.onerror = polling;
+    source.onopen = () => { clearTimeout(poll); document.body.dataset.live = ""; };
+    source.onerror = () => { delete document.body.dataset.live; polling(); };
     for (const kind of ["hello", "change", "reload"]) {
       source.addEventListener(kind, (event) => {
         receive(kind, event.data);

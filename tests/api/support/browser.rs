@@ -1,12 +1,14 @@
 //! A real browser (Debian's chromium), driven over WebDriver (W3C) by chromium-driver.
 
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::client::exchange;
+/// Longest wait for an answer of the driver; only a failure takes so long.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser that was started for a test.
 pub(crate) struct Browser {
@@ -67,7 +69,33 @@ impl Browser {
             self.address,
             text.len()
         );
-        exchange(self.address, (head + &text).as_bytes()).expect(200).json()["value"].clone()
+        let (status, answer) = self.exchange(&(head + &text));
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer["value"].clone()
+    }
+
+    /// Sends a request and reads the answer. The driver does not close the connection.
+    fn exchange(&self, request: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let (mut status, mut length) = (0, 0);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            match line.trim_end().split_once([' ', ':']) {
+                None => break,
+                Some(("HTTP/1.1", rest)) => status = rest[..3].parse().unwrap(),
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse().unwrap();
+                }
+                Some(_) => {}
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        (status, serde_json::from_slice(&body).unwrap())
     }
 
     fn command(&self, path: &str, body: &Value) -> Value {
