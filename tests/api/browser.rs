@@ -82,12 +82,7 @@ async fn a_change_shows_on_an_open_page_and_keys_choose_a_day() {
     browser.visit(&page.at("/"));
     until(&browser, "document.querySelectorAll('a.bar[data-ready]').length", &json!(1)).await;
     // The stream is open, so that the change is not seen by another load of the page.
-    until(
-        &browser,
-        "performance.getEntriesByType('resource').some((one) => one.name.endsWith('/events'))",
-        &json!(true),
-    )
-    .await;
+    until(&browser, "'live' in document.body.dataset", &json!(true)).await;
     browser.run("window.stays = true");
     page.state(&client, "down");
     until(&browser, "document.querySelector('#overall').textContent", &json!("Some systems are down")).await;
