@@ -7,6 +7,8 @@
 
 pub mod access_scope;
 pub mod access_scope_tag;
+pub mod acme_account;
+pub mod acme_challenge;
 pub mod asset;
 pub mod check_block;
 pub mod check_rollup;
@@ -15,6 +17,7 @@ pub mod component;
 pub mod contact;
 pub mod contact_calendar;
 pub mod custom_domain;
+pub mod domain_certificate;
 pub mod escalation;
 pub mod escalation_policy;
 pub mod event;

@@ -8,6 +8,7 @@ pub mod access_scope;
 pub mod announcement;
 pub mod asset;
 pub mod automation;
+pub mod certificate;
 pub mod check;
 pub mod component;
 pub mod contact;

@@ -19,9 +19,9 @@ use tokio::time::{Instant, sleep};
 pub use attempt::Courier;
 
 use crate::notify::courier::running_deliveries::RunningDeliveries;
-use crate::store::notifications::courier::{CourierLock, backlog, bring_all_forward, forget};
+use crate::store::notifications::courier::{backlog, bring_all_forward, forget, take_courier_lock};
 use crate::store::notifications::order::release_stranded;
-use crate::store::{MainError, subscriber_facts};
+use crate::store::{AdvisoryLock, MainError, subscriber_facts};
 
 /// The poll interval of the outbox while nothing is due.
 const POLL_EVERY: Duration = Duration::from_millis(200);
@@ -42,7 +42,7 @@ impl Courier {
     /// Delivers until the future is dropped.
     pub async fn run(self) {
         loop {
-            match CourierLock::take(&self.databases.main).await {
+            match take_courier_lock(&self.databases.main).await {
                 Ok(Some(lock)) => {
                     if let Err(error) = self.deliver(&lock).await {
                         tracing::warn!(%error, "message delivery interrupted; retrying");
@@ -56,7 +56,7 @@ impl Courier {
     }
 
     /// Delivers for as long as the lock is held and the database answers.
-    async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
+    async fn deliver(&self, lock: &AdvisoryLock) -> Result<(), MainError> {
         let mut round = RunningDeliveries::new(self);
         let transaction = self.databases.main.begin().await?;
         bring_all_forward(&transaction, self.guard.now()).await?;

@@ -14,7 +14,7 @@ use watchkeeper_entities::statuspage;
 use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
 use crate::model::domain::claims::HostnameClaim;
-use crate::model::domain::{CustomDomain, LONGEST_PAUSE_MS};
+use crate::model::domain::{CustomDomain, DomainStatus, LONGEST_PAUSE_MS};
 use crate::store::error::MainError;
 
 /// First key of the advisory locks on host names in PostgreSQL; the second key is the hash of the host name.
@@ -53,6 +53,14 @@ pub async fn find_for_update(
 ) -> Result<Option<CustomDomain>, MainError> {
     let query = of_page(statuspage).filter(Column::PublicId.eq(id.as_str())).lock_exclusive();
     query.one(&connection).await?.map(from_row).transpose()
+}
+
+/// Returns true if the host name is an active domain, of any organisation.
+pub async fn is_active(connection: &dyn StoreConnection, hostname: &str) -> Result<bool, MainError> {
+    let active = Entity::find()
+        .filter(Column::Hostname.eq(hostname))
+        .filter(Column::Status.eq(DomainStatus::Active.as_str()));
+    Ok(active.count(&connection).await? > 0)
 }
 
 /// All claims of a host name, of any organisation, in the order of their keys. The rows are locked until the transaction

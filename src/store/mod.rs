@@ -8,10 +8,14 @@
 //! a row cannot be read by this version. Sections `# Errors` describe only additional causes.
 
 pub mod access_scopes;
+pub mod acme_accounts;
+pub mod acme_challenges;
+mod advisory_lock;
 pub mod announcements;
 pub mod assets;
 mod binary_rows;
 mod bounded_handle;
+pub mod certificates;
 pub mod changes;
 pub mod clock_mark;
 pub mod component_inputs;
@@ -76,6 +80,7 @@ mod upgrade_copy;
 pub mod usage;
 pub mod windows;
 
+pub use advisory_lock::AdvisoryLock;
 pub use bounded_handle::Reader;
 pub use connection::StoreConnection;
 pub use database::Database;

@@ -46,6 +46,7 @@ mod m0043_lost_services;
 mod m0044_kept_answers;
 mod m0045_domain_claims;
 mod m0046_events_by_organisation;
+mod m0050_certificates;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -100,6 +101,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0044_kept_answers::Step),
         Box::new(m0045_domain_claims::Step),
         Box::new(m0046_events_by_organisation::Step),
+        Box::new(m0050_certificates::Step),
     ]
 }
 

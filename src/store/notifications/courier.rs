@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, ExprTrait as _, LockType, Query};
-use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
-    QueryOrder, QuerySelect, Statement, UpdateMany,
-};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 use watchkeeper_entities::notification_try::Column as TryColumn;
 use watchkeeper_entities::{incident, notice, notification_try};
@@ -16,7 +13,7 @@ use watchkeeper_entities::{incident, notice, notification_try};
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryOutcome, LONGEST_WAIT_MS};
 use crate::model::notification::ordering_scope::OrderingScope;
-use crate::store::bounded_handle::BoundedHandle;
+use crate::store::advisory_lock::AdvisoryLock;
 use crate::store::database::Database;
 use crate::store::error::MainError;
 pub use crate::store::notifications::finished_try::TryRecord;
@@ -28,37 +25,10 @@ const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
 /// Number of rows per statement.
 const CHUNK: usize = 500;
 
-/// The right to deliver messages, held by one process at a time, so that messages about a subject stay in order and are
-/// not sent twice.
-#[derive(Debug)]
-pub struct CourierLock {
-    /// The transaction that holds the advisory lock of PostgreSQL; `None` for SQLite, which only one process uses.
-    holder: Option<BoundedHandle<DatabaseTransaction>>,
-}
-
-impl CourierLock {
-    /// Takes the lock; `None` if another process holds it.
-    pub async fn take(main: &Database) -> Result<Option<Self>, MainError> {
-        let reader = main.reader();
-        if reader.get_database_backend() != DbBackend::Postgres {
-            return Ok(Some(Self { holder: None }));
-        }
-        let holder = reader.begin().await?;
-        // The lock is held as long as this process runs, so the idle limit must not end the transaction.
-        holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
-        let text = format!("SELECT pg_try_advisory_xact_lock({COURIER_LOCK}) AS got");
-        let row = holder.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
-        let is_taken: bool = row.map_or(Ok(false), |row| row.try_get("", "got"))?;
-        Ok(is_taken.then_some(Self { holder: Some(holder) }))
-    }
-
-    /// Returns true if the lock is still held. Asks the database.
-    pub async fn is_held(&self) -> bool {
-        match &self.holder {
-            None => true,
-            Some(holder) => holder.execute_unprepared("SELECT 1").await.is_ok(),
-        }
-    }
+/// Takes the right to deliver messages, which one process at a time has, so that messages about a subject stay in order and
+/// are not sent twice. `None` if another process has it.
+pub async fn take_courier_lock(main: &Database) -> Result<Option<AdvisoryLock>, MainError> {
+    AdvisoryLock::take(main, COURIER_LOCK).await
 }
 
 /// Stores finished attempts and their consequences. When a message ends, the next one about the same subject becomes due.
