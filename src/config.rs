@@ -4,6 +4,7 @@
 //! environment and from a flag. [`Config`] is the file as a type; its `Default` is the only place that defines
 //! defaults. `rule` validates values, `sources` merges the sources.
 
+pub mod acme;
 pub mod backup;
 pub mod byte_size;
 pub mod choice;
@@ -25,6 +26,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::acme::AcmeConfig;
 use crate::config::backup::BackupConfig;
 use crate::config::byte_size::ByteSize;
 pub use crate::config::choice::{EgressChoice, LogFormat};
@@ -97,6 +99,8 @@ pub struct Config {
     /// Host name that custom domains must point to; `None` = the host of the status pages.
     #[serde(deserialize_with = "rule::host_name")]
     pub edge_host: Option<String>,
+    /// `[acme]`: certificates for custom domains.
+    pub acme: AcmeConfig,
     /// Slugs that no status page may have.
     #[serde(deserialize_with = "rule::slugs")]
     pub reserved_slugs: Vec<String>,
@@ -164,6 +168,7 @@ impl Default for Config {
             ping_base_url: None,
             statuspage_host: None,
             edge_host: None,
+            acme: AcmeConfig::default(),
             reserved_slugs: reserved.map(str::to_owned).to_vec(),
             cors_allowed_origins: Vec::new(),
             log: "info".into(),

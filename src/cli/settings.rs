@@ -14,7 +14,7 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::cli::settings::tables::{
-    BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, ProbeFlags, RecordFlags,
+    AcmeFlags, BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, ProbeFlags, RecordFlags,
     WatchdogFlags,
 };
 use crate::config::Config;
@@ -111,6 +111,8 @@ struct SettingFlags {
     /// Host name that the CNAME of a custom domain must point to [default: that of the status pages]
     #[arg(long, env = "WATCHKEEPER_EDGE_HOST", value_name = "HOST")]
     edge_host: Option<String>,
+    #[command(flatten)]
+    acme: AcmeFlags,
     /// Slugs that no status page may have
     #[arg(long, env = "WATCHKEEPER_RESERVED_SLUGS", value_name = "SLUG,…")]
     reserved_slugs: Option<String>,

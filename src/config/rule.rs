@@ -51,6 +51,14 @@ pub(super) fn metrics_address<'de, D: Deserializer<'de>>(from: D) -> Result<Opti
     )
 }
 
+pub(super) fn https_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ListenAddress>, D::Error> {
+    optional(from, "*:443 for all addresses, or another address and port such as 192.0.2.1:443", parsed)
+}
+
+pub(super) fn http_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ListenAddress>, D::Error> {
+    optional(from, "*:80 for all addresses, or another address and port such as 192.0.2.1:80", parsed)
+}
+
 pub(super) fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     required(from, "a folder", parsed)
 }
@@ -159,6 +167,24 @@ pub(super) fn notice_after<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D:
 
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     optional(from, "an absolute http or https URL", |text| is_http_url(text).then(|| text.to_owned()))
+}
+
+pub(super) fn https_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_https = |text: &str| is_http_url(text) && text.starts_with("https:");
+    optional(from, "an absolute https URL", |text| is_https(text).then(|| text.to_owned()))
+}
+
+pub(super) fn mail_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_address = |text: &str| {
+        let parts = text.split_once('@');
+        parts.is_some_and(|(name, host)| !name.is_empty() && is_host(host))
+            && !text.contains(char::is_whitespace)
+    };
+    optional(from, "an e-mail address", |text| is_address(text).then(|| text.to_owned()))
+}
+
+pub(super) fn yes_or_no<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    required(from, "true or false", parsed)
 }
 
 pub(super) fn host<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

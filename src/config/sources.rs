@@ -50,6 +50,7 @@ fn layered(file: &str, shown: &str, given: Vec<SettingOverride>) -> Result<Confi
         config = layers.typed()?;
     }
     check_locations(&config.probe.locations)?;
+    config.acme.check().map_err(ConfigError)?;
     Ok(config)
 }
 

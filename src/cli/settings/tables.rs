@@ -178,6 +178,61 @@ pub(super) struct WatchdogFlags {
     notice_after_seconds: Option<String>,
 }
 
+// `[acme]`.
+#[derive(Args, Serialize)]
+pub(super) struct AcmeFlags {
+    /// Directory of a certificate authority (ACME), from which certificates for custom domains are obtained, such as
+    /// https://acme-v02.api.letsencrypt.org/directory [default: none; no certificates]
+    #[arg(
+        id = "acme.directory_url",
+        long = "acme-directory-url",
+        env = "WATCHKEEPER_ACME__DIRECTORY_URL",
+        value_name = "URL"
+    )]
+    directory_url: Option<String>,
+    /// true: you have read and accept the terms of service of this authority
+    #[arg(
+        id = "acme.terms_accepted",
+        long = "acme-terms-accepted",
+        env = "WATCHKEEPER_ACME__TERMS_ACCEPTED",
+        value_name = "BOOL"
+    )]
+    terms_accepted: Option<String>,
+    /// E-mail address that the authority may write to [default: none]
+    #[arg(
+        id = "acme.contact",
+        long = "acme-contact",
+        env = "WATCHKEEPER_ACME__CONTACT",
+        value_name = "ADDRESS"
+    )]
+    contact: Option<String>,
+    /// Further authorities (PEM) that may have signed the certificate of the directory's own server, for an authority in your
+    /// network [default: the system's alone]
+    #[arg(
+        id = "acme.ca_file",
+        long = "acme-ca-file",
+        env = "WATCHKEEPER_ACME__CA_FILE",
+        value_name = "FILE"
+    )]
+    ca_file: Option<String>,
+    /// Address for HTTPS, in the forms of listen; port 443 of every custom domain must lead here [default: none]
+    #[arg(
+        id = "acme.https_listen",
+        long = "acme-https-listen",
+        env = "WATCHKEEPER_ACME__HTTPS_LISTEN",
+        value_name = "ADDRESS:PORT"
+    )]
+    https_listen: Option<String>,
+    /// Address for HTTP, in the forms of listen; port 80 of every custom domain should lead here [default: none]
+    #[arg(
+        id = "acme.http_listen",
+        long = "acme-http-listen",
+        env = "WATCHKEEPER_ACME__HTTP_LISTEN",
+        value_name = "ADDRESS:PORT"
+    )]
+    http_listen: Option<String>,
+}
+
 // `[compaction]`.
 #[derive(Args, Serialize)]
 pub(super) struct CompactionFlags {
