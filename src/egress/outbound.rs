@@ -15,7 +15,9 @@ mod url;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Response;
 use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -90,15 +92,35 @@ impl OutboundClient {
     /// When there is no complete response; the error contains nothing of the request.
     pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, ExchangeFailure> {
         let deadline = Instant::now() + request.deadline;
+        let answered = self.exchange(request, deadline).await?;
+        OutboundResponse::read_response(answered, deadline).await
+    }
+
+    /// Sends a request and receives the whole response of any status, with its headers and at most
+    /// [`response::BODY_MAX_BYTES`] of its body, until the request's deadline.
+    ///
+    /// # Errors
+    ///
+    /// When there is no complete response, or it is larger; the error contains nothing of the request.
+    pub async fn fetch(&self, request: OutboundRequest) -> Result<Response<Bytes>, ExchangeFailure> {
+        let deadline = Instant::now() + request.deadline;
+        let answered = self.exchange(request, deadline).await?;
+        response::read_whole(answered, deadline).await
+    }
+
+    async fn exchange(
+        &self,
+        request: OutboundRequest,
+        deadline: Instant,
+    ) -> Result<Response<Incoming>, ExchangeFailure> {
         let mut request = request.into_http()?;
         let captured = capture_connection(&mut request);
-        let answered = match timeout_at(deadline, self.client.request(request)).await {
-            Ok(answered) => answered.map_err(|error| ExchangeFailure::of(&error))?,
+        match timeout_at(deadline, self.client.request(request)).await {
+            Ok(answered) => answered.map_err(|error| ExchangeFailure::of(&error)),
             Err(_elapsed) if captured.connection_metadata().is_some() => {
-                return Err(ExchangeFailure::Timeout(TimeoutStage::Answering));
+                Err(ExchangeFailure::Timeout(TimeoutStage::Answering))
             }
-            Err(_elapsed) => return Err(ExchangeFailure::Timeout(TimeoutStage::Connecting)),
-        };
-        OutboundResponse::read_response(answered, deadline).await
+            Err(_elapsed) => Err(ExchangeFailure::Timeout(TimeoutStage::Connecting)),
+        }
     }
 }

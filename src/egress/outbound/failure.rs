@@ -34,6 +34,9 @@ pub enum ExchangeFailure {
     /// The head of the response is too large.
     #[error("The head of the answer is larger than 256 KiB or 4,096 lines")]
     Head,
+    /// The body of a response that is needed as a whole is too large.
+    #[error("The answer is larger than 256 KiB")]
+    Body,
     /// The response is not HTTP.
     #[error("The answer is not a proper HTTP response")]
     Protocol,

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, DATE, RETRY_AFTER};
 use http::{HeaderMap, Response};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
 
@@ -18,6 +18,9 @@ use crate::clock::Timestamp;
 const READ_MAX_BYTES: usize = 64 * 1024;
 /// Maximum number of body bytes that are kept.
 pub const EXCERPT_MAX_BYTES: usize = 1_024;
+
+/// Maximum number of bytes of a body that is read as a whole.
+pub(super) const BODY_MAX_BYTES: usize = 256 * 1024;
 
 /// A response of any status.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +54,9 @@ impl RetryAfter {
         }
     }
 
-    fn of(headers: &HeaderMap) -> Option<Self> {
+    /// Reads the header; `None` if it is absent or malformed.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Option<Self> {
         let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             // A number out of range counts as the longest wait.
@@ -91,6 +96,22 @@ impl OutboundResponse {
             excerpt: excerpt(&collected),
         })
     }
+}
+
+/// Reads a whole body. Unlike an excerpt it must end before the deadline.
+pub(super) async fn read_whole(
+    response: Response<Incoming>,
+    deadline: Instant,
+) -> Result<Response<Bytes>, ExchangeFailure> {
+    let (head, body) = response.into_parts();
+    let reading = Limited::new(body, BODY_MAX_BYTES).collect();
+    let read = timeout_at(deadline, reading).await;
+    let read = read.map_err(|_elapsed| ExchangeFailure::Timeout(TimeoutStage::Reading))?;
+    let body = read.map_err(|error| match error.downcast::<LengthLimitError>() {
+        Ok(_) => ExchangeFailure::Body,
+        Err(error) => ExchangeFailure::of(&*error),
+    })?;
+    Ok(Response::from_parts(head, body.to_bytes()))
 }
 
 async fn read(body: &mut Incoming, collected: &mut Vec<u8>) -> hyper::Result<()> {
