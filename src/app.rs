@@ -6,6 +6,7 @@
 mod background;
 pub mod backups;
 mod bus;
+mod certificates;
 mod cluster;
 pub mod database_files;
 pub mod embedded;
@@ -26,7 +27,6 @@ mod watchdog;
 
 use std::cell::Cell;
 use std::fs::File;
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +59,6 @@ use crate::engine::{Engine, EngineParts};
 use crate::events::EventHub;
 use crate::feed::ChangeSignal;
 use crate::http::gate::rate_limit::RateLimiter;
-use crate::http::listeners::listen_on;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -196,7 +195,7 @@ impl App {
     /// When a setting or resource cannot be used; the message is one line.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
-        let (listeners, config) = listen(config)?;
+        let (sockets, config) = public::listen(config)?;
         let (locations, toolbox) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
@@ -220,6 +219,7 @@ impl App {
             creations: CreationTimes::default(),
             domain_names: Arc::new(public::domain_names(&foundation.config)),
             toolbox,
+            certificates: certificates::cache(&foundation),
             config: Arc::new(foundation.config.clone()),
             clock: foundation.clock.clone(),
             guard: Arc::clone(&guard),
@@ -255,7 +255,7 @@ impl App {
         Ok(Self {
             listen: foundation.config.listen,
             first_start,
-            server: PublicSide::open(state, listeners)?,
+            server: PublicSide::open(state, sockets)?,
             background,
             engine,
             recording,
@@ -313,13 +313,6 @@ impl App {
     }
 }
 
-/// Opens the listeners; the returned settings contain the actual port.
-fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
-    let listeners = listen_on(config.listen)?;
-    let port = listeners.first().context("there is no listener")?.local_addr()?.port();
-    Ok((listeners, Config { listen: config.listen.with_port(port), ..config }))
-}
-
 /// Locks the data folder for this process as long as the returned file is open.
 fn take_data_folder(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::make_data_dir(&config.data_dir)?;
@@ -359,6 +352,7 @@ fn notifier_parts(
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
         backups: backups::schedule(foundation, state)?,
+        certificates: certificates::issuer(foundation, state)?,
     })
 }
 

@@ -9,7 +9,8 @@
 //! 6. reactions to what is stored: [`events`], [`incidents`], [`notices`]; [`record`] writes, compacts and restores the history;
 //!    [`mod@backup`] copies an installation
 //! 5. support: [`feed`], status changes in their order; [`notify`], messages to people; [`bus`], NATS; [`timetable`], what is due
-//!    by the clock; [`sla_reports`] and [`history_figures`], figures from the history
+//!    by the clock; [`sla_reports`] and [`history_figures`], figures from the history; [`mod@certificates`], TLS certificates of
+//!    custom domains
 //! 4. engine: [`engine`], the actors; [`lifecycle`], what follows from a change, in its transaction; [`service_router`], which
 //!    applies a stored service where it is owned; [`readiness`]
 //! 3. tools: [`probe`], one check, once, over [`egress`], the gate of every outbound connection; [`stats`], uptime and
@@ -36,6 +37,7 @@ pub mod app;
 pub mod backup;
 pub mod bench;
 pub mod bus;
+pub mod certificates;
 pub mod cli;
 pub mod clock;
 pub mod cluster;

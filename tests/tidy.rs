@@ -26,7 +26,7 @@ const FLOORS: [&[&str]; 8] = [
     &["model", "supervise"],
     &["egress", "probe", "stats", "store", "texts"],
     &["engine", "lifecycle", "service_router", "readiness"],
-    &["feed", "notify", "sla_reports", "history_figures", "timetable", "bus"],
+    &["feed", "notify", "sla_reports", "history_figures", "timetable", "bus", "certificates"],
     &["events", "incidents", "notices", "record", "backup"],
     &["http", "pages", "remote", "agent", "cluster"],
     &["app", "bench", "doctor", "cli", "lib", "main"],
@@ -51,11 +51,13 @@ const FORBIDDEN: [(&str, &str, &str); 2] = [
 ];
 
 /// Crates that belong to one module; a trailing `*` matches any ending.
-const HOMES: [(&[&str], &[&str]); 5] = [
+const HOMES: [(&[&str], &[&str]); 7] = [
     (&["actix_web"], &["http", "pages", "representation"]),
     (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "remote", "agent", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
-    (&["async_nats", "nkeys", "rcgen"], &["bus"]),
+    (&["async_nats", "nkeys"], &["bus"]),
+    (&["rcgen"], &["bus", "certificates"]),
+    (&["instant_acme"], &["certificates"]),
     (
         &[
             "aws_lc_rs",
@@ -74,7 +76,7 @@ const HOMES: [(&[&str], &[&str]); 5] = [
 ];
 
 /// Crates away from home: (place, crates, why).
-const GUESTS: [(&str, &[&str], &str); 5] = [
+const GUESTS: [(&str, &[&str], &str); 6] = [
     (
         "bench",
         &[
@@ -91,6 +93,11 @@ const GUESTS: [(&str, &[&str], &str); 5] = [
         "it measures the floors from outside: as a client, a target and a reader of the database",
     ),
     ("http", &["socket2"], "it sets an option of its own listener; it opens no connection"),
+    (
+        "certificates",
+        &["rustls", "x509_parser"],
+        "it ends the TLS of visitors and reads its own certificates; its connections are those of egress",
+    ),
     ("bus", &["x509_parser"], "its tests read the certificates that it makes"),
     (
         "cli",

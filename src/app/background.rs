@@ -12,6 +12,7 @@ use crate::app::foundation::Foundation;
 use crate::app::locations::LocalLocation;
 use crate::app::notifiers::NotifierParts;
 use crate::app::{history_restore, reconcile};
+use crate::certificates::CertificateIssuer;
 use crate::clock::guard::ClockGuard;
 use crate::events::{EventHub, tail};
 use crate::feed::ChangeSignal;
@@ -38,6 +39,8 @@ const CLOCK_MAILBOX: usize = 16;
 const FIGURES: ActorKind = ActorKind::restarting("figures_of_the_past");
 const PREPARATION: ActorKind = ActorKind::restarting("history_preparation");
 const BACKUPS: ActorKind = ActorKind::restarting("backups");
+const CERTIFICATES: ActorKind = ActorKind::restarting("certificates");
+const CERTIFICATE_CACHE: ActorKind = ActorKind::restarting("certificate_cache");
 const COURIER: ActorKind = ActorKind::restarting("courier");
 const EVENTS: ActorKind = ActorKind::restarting("events");
 const LISTENING: ActorKind = ActorKind::restarting("listening");
@@ -93,7 +96,7 @@ impl BackgroundTasks {
             standalone,
             locations,
             node,
-            notifiers: NotifierParts { courier, notices, watchdog, backups },
+            notifiers: NotifierParts { courier, notices, watchdog, backups, certificates },
         } = parts;
         let ServiceRouter { databases, engine, .. } = router;
         let MeasurementSinks { recorder, change_signal, events } = measured;
@@ -132,6 +135,7 @@ impl BackgroundTasks {
         let references = locations.iter().map(|location| location.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let backups = backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run()));
+        let certificates = certificates.map(|issuer| issue_certificates(supervisor, issuer));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
         let notices = supervisor.spawn(NOTICES, move || notices::run(notices.clone()));
         let lasting =
@@ -143,6 +147,7 @@ impl BackgroundTasks {
                 .chain(references)
                 .chain(watchdog)
                 .chain(backups)
+                .chain(certificates.into_iter().flatten())
                 .collect(),
             maintenances: supervisor.start(&placement, move || {
                 MaintenanceClock::new(planner.clone(), transitions.clone(), reminders.clone())
@@ -180,6 +185,15 @@ fn publish_events(
     };
     let hub = Arc::clone(hub);
     supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), sources.clone()))
+}
+
+/// Starts to order certificates, and to read those that are served.
+fn issue_certificates(supervisor: &Supervisor, issuer: CertificateIssuer) -> [JoinHandle<()>; 2] {
+    let cache = issuer.cache.clone();
+    [
+        supervisor.spawn(CERTIFICATE_CACHE, move || cache.clone().run()),
+        supervisor.spawn(CERTIFICATES, move || issuer.clone().run()),
+    ]
 }
 
 /// Starts to store the spans in which this process listens for pings.

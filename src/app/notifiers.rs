@@ -1,11 +1,12 @@
-//! Background work that notifies people and other systems, or makes backups.
+//! Background work that notifies people and other systems, makes backups, or orders certificates.
 
 use crate::backup::BackupSchedule;
+use crate::certificates::CertificateIssuer;
 use crate::notices::NoticeReconciler;
 use crate::notify::courier::Courier;
 use crate::notify::watchdog::WatchdogPinger;
 
-/// The parts for notifications and backups, before their tasks are spawned.
+/// The parts for notifications, backups and certificates, before their tasks are spawned.
 pub(super) struct NotifierParts {
     /// Delivers the messages of the outbox.
     pub(super) courier: Courier,
@@ -15,4 +16,6 @@ pub(super) struct NotifierParts {
     pub(super) watchdog: Option<WatchdogPinger>,
     /// Makes backups, if a folder is configured.
     pub(super) backups: Option<BackupSchedule>,
+    /// Orders certificates of custom domains, if an authority is configured.
+    pub(super) certificates: Option<CertificateIssuer>,
 }

@@ -1,12 +1,14 @@
 //! Sets up the public side: status pages by host, and the checks of their custom domains.
 
-use std::net::TcpListener;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
+use crate::config::listen_address::ListenAddress;
 use crate::http::gate::rate_limit::RateLimiter;
+use crate::http::listeners::{ServerSockets, listen_on};
 use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
@@ -18,6 +20,16 @@ use crate::timetable::domains::DomainWatch;
 
 const LIVE_PAGES: ActorKind = ActorKind::restarting("live_pages");
 
+/// Opens the sockets; the returned settings contain the actual port.
+pub(super) fn listen(config: Config) -> anyhow::Result<(ServerSockets, Config)> {
+    let optional =
+        |address: Option<ListenAddress>| address.map(listen_on).transpose().map(Option::unwrap_or_default);
+    let (https, http) = (optional(config.acme.https_listen)?, optional(config.acme.http_listen)?);
+    let sockets = ServerSockets { plain: listen_on(config.listen)?, https, http };
+    let port = sockets.plain.first().context("there is no listener")?.local_addr()?.port();
+    Ok((sockets, Config { listen: config.listen.with_port(port), ..config }))
+}
+
 /// The server, and the task that follows open status pages.
 pub(super) struct PublicSide {
     server: WebServer,
@@ -27,12 +39,12 @@ pub(super) struct PublicSide {
 
 impl PublicSide {
     /// Opens the server: status pages on their hosts, the API on all others.
-    pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Result<Self> {
+    pub(super) fn open(state: AppState, sockets: ServerSockets) -> anyhow::Result<Self> {
         let (pages, listening) = (page_server(&state), state.engine.listening());
         let (live, supervisor) = (pages.live.clone(), state.supervisor.clone());
         let shown = pages.clone();
         let visitors: Visitors = Arc::new(move |request, host| shown.receive(request, host));
-        let server = serve(state, listeners, &visitors)?;
+        let server = serve(state, sockets, &visitors)?;
         let following = supervisor.spawn(LIVE_PAGES, move || {
             let pages = pages.clone();
             async move { pages.follow().await }

@@ -8,6 +8,17 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::config::listen_address::ListenAddress;
 
+/// The sockets of a server.
+#[derive(Debug, Default)]
+pub struct ServerSockets {
+    /// For the API and the status pages, in plain HTTP.
+    pub plain: Vec<TcpListener>,
+    /// For HTTPS, with the certificates of custom domains; empty if none are obtained.
+    pub https: Vec<TcpListener>,
+    /// For HTTP at the public port, which redirects to HTTPS; empty if there is none.
+    pub http: Vec<TcpListener>,
+}
+
 /// Maximum number of connections that wait to be accepted.
 const BACKLOG: i32 = 1_024;
 

@@ -8,9 +8,11 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Resource, Route, guard, web};
+use anyhow::Context as _;
 use futures_util::future::{LocalBoxFuture, join_all};
 use tokio::time::Instant;
 
+use crate::certificates::ServerTls;
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
 use crate::config::listen_address::ListenAddress;
@@ -19,11 +21,12 @@ use crate::http::gate::cors::CorsPolicy;
 use crate::http::gate::traffic::TrafficCounters;
 use crate::http::gate::{ApiGate, GateRules};
 use crate::http::kit::body::BodyLimits;
-use crate::http::listeners::listen_on;
+use crate::http::listeners::{ServerSockets, listen_on};
 use crate::http::openapi::known_inputs::KnownInputs;
 use crate::http::openapi::{ApiDescription, LazyDescription};
 use crate::http::public_paths::assets::serve_asset;
 use crate::http::public_paths::calendar::serve_calendar;
+use crate::http::public_paths::certificates::{CertificateDoor, add_transport_security, tls_ask};
 use crate::http::public_paths::front::ServerState;
 use crate::http::public_paths::front_page::FrontPage;
 use crate::http::public_paths::operation;
@@ -51,13 +54,22 @@ impl WebServer {
     }
 }
 
-/// Starts to answer on `listeners`, and on the separate address of the metrics if there is one. `visitors` gets every
+/// What every request passes before it is divided among the pages and the API.
+struct FrontDoor {
+    visitors: Visitors,
+    /// `None` on a server that obtains no certificates.
+    certificates: Option<CertificateDoor>,
+}
+
+/// Starts to answer on `sockets`, and on the separate address of the metrics if there is one. `visitors` gets every
 /// request first: the API is not served on the host of a status page.
 ///
 /// # Errors
 ///
 /// When a route has no access rule, or an address is in use.
-pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) -> anyhow::Result<WebServer> {
+pub fn serve(state: AppState, sockets: ServerSockets, visitors: &Visitors) -> anyhow::Result<WebServer> {
+    let tls = state.certificates.as_ref().map(ServerTls::new).transpose()?;
+    let door = front_door(&state, &sockets, visitors)?;
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);
     let describe = move || ApiDescription::of(&description::document(&routes()?, &described));
@@ -70,10 +82,9 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
-    let visitors = Arc::clone(visitors);
     let app = move || {
-        let visitors = Arc::clone(&visitors);
-        let door = from_fn(move |request, next| route_by_host(Arc::clone(&visitors), request, next));
+        let door = Arc::clone(&door);
+        let door = from_fn(move |request, next| route_by_host(Arc::clone(&door), request, next));
         let app = App::new().wrap(door).app_data(shared.clone());
         let app = app.service(only_read("/", reading().to(operation::front_page)));
         let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
@@ -84,6 +95,7 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
         let app = app.service(only_read("/calendars/{calendar}", reading().to(serve_calendar)));
         let app = app.service(only_read("/openapi.json", reading().to(operation::openapi)));
         let app = app.service(only_read("/docs", reading().to(operation::docs)));
+        let app = app.service(only_read("/tls/ask", reading().to(tls_ask)));
         let numbers = own_metrics.is_none().then(|| only_read("/metrics", reading().to(operation::metrics)));
         let app = app.configure(|services| {
             if let Some(numbers) = numbers {
@@ -92,28 +104,52 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
         });
         app.default_service(web::to(answer))
     };
-    let mut handles = vec![listen(app, listeners, limits)?];
+    let mut handles = vec![listen(app, sockets, tls.as_ref(), limits)?];
     if let Some(address) = own_metrics {
         handles.push(serve_metrics(address, limits, &front)?);
     }
     Ok(WebServer { handles })
 }
 
+fn front_door(
+    state: &AppState,
+    sockets: &ServerSockets,
+    visitors: &Visitors,
+) -> anyhow::Result<Arc<FrontDoor>> {
+    let cache = state.certificates.as_ref();
+    let certificates = cache.map(|cache| CertificateDoor::new(cache.clone(), &sockets.http)).transpose()?;
+    Ok(Arc::new(FrontDoor { visitors: Arc::clone(visitors), certificates }))
+}
+
 /// Passes requests to the host of a status page to that page, and all others to the API. Refuses requests without a valid
 /// host.
 async fn route_by_host(
-    visitors: Visitors,
+    door: Arc<FrontDoor>,
     request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let visited = match requested_host(request.request()) {
-        Ok(Some(host)) => visitors(request.request(), &host).await,
-        Ok(None) => None,
-        Err(InvalidHost) => Some(operation::refuse_host(request.request())),
+    let mut response = match door.answer(request.request()).await {
+        Some(response) => request.into_response(response),
+        None => next.call(request).await?,
     };
-    match visited {
-        Some(response) => Ok(request.into_response(response)),
-        None => next.call(request).await,
+    let (request, response_head) = (response.request().clone(), response.headers_mut());
+    add_transport_security(&request, response_head);
+    Ok(response)
+}
+
+impl FrontDoor {
+    /// Answers a request that is not for the API.
+    async fn answer(&self, request: &HttpRequest) -> Option<HttpResponse> {
+        let host = match requested_host(request) {
+            Ok(host) => host,
+            Err(InvalidHost) => return Some(operation::refuse_host(request)),
+        };
+        if let Some(certificates) = &self.certificates
+            && let Some(answer) = certificates.answer(request, host.as_deref()).await
+        {
+            return Some(answer);
+        }
+        (self.visitors)(request, &host?).await
     }
 }
 
@@ -150,14 +186,15 @@ fn serve_metrics(
 ) -> anyhow::Result<ServerHandle> {
     let front = front.clone();
     let app = move || App::new().app_data(front.clone()).route("/metrics", reading().to(operation::metrics));
-    listen(app, listen_on(address)?, limits)
+    listen(app, ServerSockets { plain: listen_on(address)?, ..ServerSockets::default() }, None, limits)
 }
 
-/// Answers on the listeners of one address. Every address has the same limits on slow clients, and is stopped in the same
-/// way.
+/// Answers on these sockets; `tls` is for those of HTTPS. Every socket has the same limits on slow clients, and is closed in
+/// the same way.
 fn listen<T, B>(
     app: impl Fn() -> App<T> + Send + Clone + 'static,
-    listeners: Vec<TcpListener>,
+    sockets: ServerSockets,
+    tls: Option<&ServerTls>,
     limits: &HttpLimits,
 ) -> anyhow::Result<ServerHandle>
 where
@@ -168,6 +205,10 @@ where
 {
     let workers = if limits.workers == 0 { cores() } else { limits.workers };
     let unread = Duration::from_secs(limits.write_timeout_seconds);
+    let limited = |listener: TcpListener| -> std::io::Result<TcpListener> {
+        socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
+        Ok(listener)
+    };
     let mut server = HttpServer::new(app)
         .workers(workers)
         .max_connections(limits.connections)
@@ -175,9 +216,12 @@ where
         .keep_alive(Duration::from_secs(limits.keep_alive_seconds))
         .shutdown_timeout(limits.shutdown_seconds)
         .disable_signals();
-    for listener in listeners {
-        socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
-        server = server.listen(listener)?;
+    for listener in sockets.plain.into_iter().chain(sockets.http) {
+        server = server.listen(limited(listener)?)?;
+    }
+    for listener in sockets.https {
+        let tls = tls.context("there are no certificates for HTTPS")?;
+        server = server.listen_rustls_0_23(limited(listener)?, tls.config())?;
     }
     let server = server.run();
     let handle = server.handle();

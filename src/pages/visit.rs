@@ -34,9 +34,10 @@ pub(super) enum PageHost {
 /// Path prefix of the uploaded files of all pages, which the API serves on every host.
 const FILES: &str = "/assets/";
 
-/// Path prefixes that are served on every host without a page: for load balancers, Prometheus, clients of the API, and jobs
-/// that send pings to an internal name.
-const API_PATHS: [&str; 7] = ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping"];
+/// Path prefixes that are served on every host without a page: for load balancers, Prometheus, clients of the API, jobs
+/// that send pings to an internal name, and proxies that ask whether a host needs a certificate.
+const API_PATHS: [&str; 8] =
+    ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping", "/tls"];
 
 impl PageVisit {
     /// Returns true for a path that is served on every host without a page.

@@ -2,6 +2,7 @@
 
 pub(super) mod assets;
 pub(super) mod calendar;
+pub(super) mod certificates;
 pub(super) mod front;
 pub(super) mod front_page;
 pub(super) mod openapi;

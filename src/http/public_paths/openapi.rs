@@ -33,6 +33,11 @@ pub(in crate::http) fn chapter() -> ApiChapter {
             "Prometheus text format.",
             string(),
         ),
+        get("/tls/ask", "tls_ask", "Ask whether a host name is an active custom domain")
+            .says("For a proxy in front that obtains certificates on demand, such as Caddy (`on_demand_tls { ask … }`). Answered only to this machine and to `trusted_proxies`; others get 404.")
+            .asks("domain", string(), "The host name.")
+            .answers_with("text/plain", "The host name is an active custom domain.", string())
+            .refuses(&[404, 503]),
         get("/openapi.json", "openapi", "This document").answers(200, "OpenAPI 3.1.", object(), None),
         get("/", "front", "Front page with links").answers_with("text/html", "An HTML page.", string()),
         get("/docs", "docs", "This document as a page").answers_with("text/html", "An HTML page.", string()),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::backup::BackupState;
+use crate::certificates::CertificateCache;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
@@ -66,6 +67,8 @@ pub struct AppState {
     pub limiter: Arc<RateLimiter>,
     /// The bytes of responses stored under idempotency keys.
     pub cached_bytes: Arc<CachedBytes>,
+    /// The certificates of custom domains; `None` if this server obtains none.
+    pub certificates: Option<CertificateCache>,
     /// The host names of this installation.
     pub domain_names: Arc<DomainNames>,
     /// Tools for the DNS lookups of custom domains.

@@ -26,12 +26,13 @@ use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle::custom_domains::record_check;
+use crate::model::certificate::CertificateSummary;
 use crate::model::domain::claims::{DomainCheckReason, DomainRecordsCheck, may_attach};
 use crate::model::domain::{CustomDomain, DomainStatus};
 use crate::model::domain_names::is_hostname;
 use crate::model::statuspage::Statuspage;
 use crate::probe::domain_check::check_domain;
-use crate::store::{Transaction, custom_domains, statuspages};
+use crate::store::{MainError, StoreConnection, Transaction, certificates, custom_domains, statuspages};
 
 pub(super) use cooldown::VerificationCooldowns;
 
@@ -42,14 +43,18 @@ pub(super) async fn list_domains(call: ApiCall<AppState>) -> Result<ApiReply, Ap
     let domains = custom_domains::list(main, page.key).await?;
     let total = u64::try_from(domains.len()).unwrap_or(u64::MAX);
     let request = PageRequest::read_whole(&query, total);
-    let rows = request.slice_rows(domains).iter().map(|domain| shown(&state, &page, domain)).collect();
+    let domains = request.slice_rows(domains);
+    let certificates = certificates_of(&state, main, &domains).await?;
+    let rows = domains.iter().zip(certificates);
+    let rows = rows.map(|(domain, certificate)| shown(&state, &page, domain, certificate)).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
 
 pub(super) async fn show_domain(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let (page, domain) = find(&call).await?;
-    Ok(ApiReply::data(shown(&call.state, &page, &domain)))
+    let certificate = certificate_of(&call.state, call.state.databases.main.reader(), &domain).await?;
+    Ok(ApiReply::data(shown(&call.state, &page, &domain, certificate)))
 }
 
 pub(super) async fn attach_domain(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -82,7 +87,8 @@ pub(super) async fn attach_domain(call: ApiCall<AppState>) -> Result<CommittedRe
     let domain = CustomDomain::attached(page.key, hostname, created_at);
     let domain = custom_domains::insert(&*write, domain).await?;
     let location = format!("{}/v1/statuspages/{}/custom-domains/{}", state.base_url, page.id, domain.id);
-    write.commit(ApiReply::created(shown(&state, &page, &domain), &location)).await
+    let domain = shown(&state, &page, &domain, CertificateSummary::none());
+    write.commit(ApiReply::created(domain, &location)).await
 }
 
 pub(super) async fn detach_domain(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -112,7 +118,9 @@ pub(super) async fn verify_domain(
     let made = DomainRecordsCheck { reason, records_state, at: state.guard.judged_now() };
     // The domain may have been checked or detached meanwhile.
     let outcome = record_check(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
-    let committed = write.commit(ApiReply::data(shown(&state, &page, &outcome.domain))).await?;
+    let certificate = certificate_of(&state, &*write, &outcome.domain).await?;
+    let domain = shown(&state, &page, &outcome.domain, certificate);
+    let committed = write.commit(ApiReply::data(domain)).await?;
     state.router.host_changes.note();
     Ok(committed)
 }
@@ -143,6 +151,40 @@ fn require_waiting(domain: &CustomDomain) -> Result<(), ApiError> {
     Err(FieldErrors::of("domain", FieldRule::DomainState).into())
 }
 
-fn shown(state: &AppState, page: &Statuspage, domain: &CustomDomain) -> Value {
-    to_json(&DomainView::of(page.id, domain, &state.domain_names.records(domain)))
+/// Reads the certificate of a domain, as its owner is shown it.
+async fn certificate_of(
+    state: &AppState,
+    connection: &dyn StoreConnection,
+    domain: &CustomDomain,
+) -> Result<CertificateSummary, MainError> {
+    let found = certificates_of(state, connection, std::slice::from_ref(domain)).await?;
+    Ok(found.into_iter().next().unwrap_or_else(CertificateSummary::none))
+}
+
+/// Reads the certificates of these domains, in their order.
+async fn certificates_of(
+    state: &AppState,
+    connection: &dyn StoreConnection,
+    domains: &[CustomDomain],
+) -> Result<Vec<CertificateSummary>, MainError> {
+    if state.certificates.is_none() {
+        return Ok(vec![CertificateSummary::none(); domains.len()]);
+    }
+    let keys: Vec<i64> = domains.iter().map(|domain| domain.key).collect();
+    let mut facts = certificates::facts_of(connection, &keys).await?;
+    let now = state.now();
+    let summary = |domain: &CustomDomain| match domain.status {
+        DomainStatus::Active => CertificateSummary::of(facts.remove(&domain.key), now),
+        DomainStatus::PendingVerification | DomainStatus::Failed => CertificateSummary::none(),
+    };
+    Ok(domains.iter().map(summary).collect())
+}
+
+fn shown(
+    state: &AppState,
+    page: &Statuspage,
+    domain: &CustomDomain,
+    certificate: CertificateSummary,
+) -> Value {
+    to_json(&DomainView::of(page.id, domain, &state.domain_names.records(domain), certificate))
 }

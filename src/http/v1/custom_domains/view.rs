@@ -10,6 +10,7 @@ use crate::http::openapi::shape::{
     ApiSchema, enum_of, id, string, string_or_null, text_in, timestamp_or_null,
 };
 use crate::id::Id;
+use crate::model::certificate::{CertificateStatus, CertificateSummary};
 use crate::model::domain::{CustomDomain, DomainProblem, DomainStatus};
 use crate::model::domain_names::RequiredRecords;
 
@@ -43,7 +44,15 @@ pub(super) struct DomainView<'a> {
     certificate: CertificateView,
 }
 
-/// The certificate of a custom domain. This server does not issue certificates.
+impl From<CertificateSummary> for CertificateView {
+    fn from(certificate: CertificateSummary) -> Self {
+        let CertificateSummary { status, not_after, last_error } = certificate;
+        Self { status: status.as_str(), not_after, last_error }
+    }
+}
+
+/// The certificate of a custom domain. `none` while the domain is not active, and always on a server that obtains no
+/// certificates.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CertificateView {
     #[schema(schema_with = certificate_status)]
@@ -51,12 +60,17 @@ pub(super) struct CertificateView {
     #[schema(schema_with = timestamp_or_null, required)]
     not_after: Option<Timestamp>,
     #[schema(schema_with = string_or_null, required)]
-    last_error: Option<&'static str>,
+    last_error: Option<String>,
 }
 
 impl<'a> DomainView<'a> {
     /// Creates the view of a domain of this page, with the required DNS records.
-    pub(super) fn of(page: Id, domain: &'a CustomDomain, records: &'a RequiredRecords) -> Self {
+    pub(super) fn of(
+        page: Id,
+        domain: &'a CustomDomain,
+        records: &'a RequiredRecords,
+        certificate: CertificateSummary,
+    ) -> Self {
         Self {
             id: domain.id,
             hostname: &domain.hostname,
@@ -68,7 +82,7 @@ impl<'a> DomainView<'a> {
             verified_at: domain.verified_at,
             last_error_code: domain.problem.map(|problem| problem.as_str()),
             statuspage_id: page,
-            certificate: CertificateView { status: "none", not_after: None, last_error: None },
+            certificate: certificate.into(),
         }
     }
 }
@@ -90,5 +104,5 @@ fn last_error_code() -> ApiSchema {
 }
 
 fn certificate_status() -> ApiSchema {
-    enum_of(&["none", "issuing", "active", "failed"])
+    enum_of(CertificateStatus::WORDS)
 }
