@@ -1,16 +1,13 @@
 //! The certificate authority of this installation, and the account there: registered once, its key stored sealed.
 
-use instant_acme::{Account, AccountCredentials, Error, NewAccount};
+use instant_acme::{Account, AccountCredentials, NewAccount};
 
 use crate::certificates::acme_transport::AcmeTransport;
 use crate::certificates::order::OrderFailure;
 use crate::certificates::vault::CertificateVault;
 use crate::clock::Clock;
 use crate::egress::outbound::OutboundClient;
-use crate::store::{Database, acme_accounts};
-
-/// The kind of error by which an authority says that it does not know the account, as after a test authority was set up anew.
-const UNKNOWN_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
+use crate::store::{Database, MainError, acme_accounts};
 
 /// The certificate authority, as the settings name it. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -66,14 +63,9 @@ impl AcmeAuthority {
     }
 
     /// Forgets the account, so that the next use registers a new one.
-    pub(super) async fn forget_account(&self, main: &Database) -> Result<(), OrderFailure> {
+    pub(super) async fn forget_account(&self, main: &Database) -> Result<(), MainError> {
         let transaction = main.begin().await?;
         acme_accounts::delete(&transaction, &self.directory_url).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
-}
-
-/// Returns true for the error of an authority that does not know the account.
-pub(super) fn is_unknown_account(error: &Error) -> bool {
-    matches!(error, Error::Api(problem) if problem.r#type.as_deref() == Some(UNKNOWN_ACCOUNT))
 }

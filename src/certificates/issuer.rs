@@ -9,11 +9,11 @@ use tokio::time::sleep;
 
 use crate::certificates::authority::AcmeAuthority;
 use crate::certificates::cache::{ANSWERS_SPREAD, CertificateCache};
-use crate::certificates::order::{CertificateOrder, OrderFailure};
+use crate::certificates::order::{CertificateOrder, OrderFailure, RefusalCause};
 use crate::certificates::vault::CertificateVault;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
-use crate::model::certificate::{CertificateFacts, CertificateValidity, ChallengeMethod};
+use crate::model::certificate::{CertificateFacts, CertificateValidity, ChallengeMethod, OrderWait};
 use crate::service_router::ownership::Ownership;
 use crate::store::acme_challenges::ChallengeAnswer;
 use crate::store::certificates::DueCertificate;
@@ -88,20 +88,27 @@ impl CertificateIssuer {
                 tracing::info!(hostname, not_after = %validity.not_after, "certificate of a custom domain issued");
             }
             Err(OrderFailure::Store(error)) => return Err(error),
-            Err(OrderFailure::Authority { reason, asked_wait, is_unknown_account }) => {
-                if is_unknown_account {
+            Err(OrderFailure::Authority { reason, cause, asked_wait }) => {
+                if cause == RefusalCause::UnknownAccount {
                     *account = None;
-                    self.forget_account().await;
+                    self.authority.forget_account(&self.main).await?;
                 }
-                let asked = asked_wait.or_else(|| self.authority.transport.take_asked_wait());
-                let asked_ms = asked.map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
-                let failed = begun.failed(&reason, asked_ms, self.guard.now());
+                let failed = begun.failed(&reason, self.wait_after(cause, asked_wait), self.guard.now());
                 let (hostname, next_order_at) = (due.hostname, failed.due_at);
                 tracing::warn!(hostname, reason, %next_order_at, "no certificate for a custom domain");
                 self.store_facts(due.domain, &failed).await?;
             }
         }
         Ok(true)
+    }
+
+    fn wait_after(&self, cause: RefusalCause, asked_wait: Option<Duration>) -> OrderWait {
+        let of_response = self.authority.transport.take_asked_wait();
+        match (cause, asked_wait.or(of_response)) {
+            (RefusalCause::RejectedNonces, _) => OrderWait::Short,
+            (_, Some(wait)) => OrderWait::Asked(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)),
+            (_, None) => OrderWait::Growing,
+        }
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<DueCertificate>, MainError> {
@@ -157,12 +164,6 @@ impl CertificateIssuer {
         let is_stored = certificates::put_facts(&transaction, domain, directory_url, facts).await?;
         transaction.commit().await?;
         Ok(is_stored)
-    }
-
-    async fn forget_account(&self) {
-        if let Err(error) = self.authority.forget_account(&self.main).await {
-            tracing::warn!(%error, "cannot forget the account at the certificate authority; retrying");
-        }
     }
 }
 

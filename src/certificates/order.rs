@@ -9,7 +9,6 @@ use instant_acme::{
 };
 use tokio::time::Instant;
 
-use crate::certificates::authority::is_unknown_account;
 use crate::certificates::bundle::{BundleError, CertificateBundle};
 use crate::model::certificate::ChallengeMethod;
 use crate::store::MainError;
@@ -37,13 +36,24 @@ pub(super) enum OrderFailure {
     #[error("{reason}")]
     Authority {
         reason: String,
-        /// The wait until the authority wants to be asked again.
+        cause: RefusalCause,
+        /// The wait until the authority wants to be asked again, if it is known.
         asked_wait: Option<Duration>,
-        is_unknown_account: bool,
     },
     /// The main database failed, which is not the domain's fault.
     #[error(transparent)]
     Store(#[from] MainError),
+}
+
+/// The causes of a refusal that are handled in their own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RefusalCause {
+    /// The authority does not know the account, as after a test authority was set up anew.
+    UnknownAccount,
+    /// Nonces were rejected, several times for one request.
+    RejectedNonces,
+    /// Anything else.
+    Other,
 }
 
 impl CertificateOrder<'_> {
@@ -122,7 +132,7 @@ impl CertificateOrder<'_> {
 
 impl OrderFailure {
     fn unusable(reason: &str) -> Self {
-        Self::Authority { reason: reason.to_owned(), asked_wait: None, is_unknown_account: false }
+        Self::Authority { reason: reason.to_owned(), cause: RefusalCause::Other, asked_wait: None }
     }
 
     /// The stored account cannot be used.
@@ -139,8 +149,18 @@ impl From<Error> for OrderFailure {
             }
             _ => None,
         };
-        let is_unknown_account = is_unknown_account(&error);
-        Self::Authority { reason: reason(&error), asked_wait, is_unknown_account }
+        Self::Authority { reason: reason(&error), cause: RefusalCause::of(&error), asked_wait }
+    }
+}
+
+impl RefusalCause {
+    fn of(error: &Error) -> Self {
+        let Error::Api(problem) = error else { return Self::Other };
+        match problem.r#type.as_deref().and_then(|kind| kind.strip_prefix(PROBLEM_PREFIX)) {
+            Some("accountDoesNotExist") => Self::UnknownAccount,
+            Some("badNonce") => Self::RejectedNonces,
+            _ => Self::Other,
+        }
     }
 }
 
@@ -161,7 +181,6 @@ fn reason(error: &Error) -> String {
             format!("{kind}: {}", if details.is_empty() { "no details".into() } else { details.join("; ") })
         }
         Error::Timeout(_) => "the certificate authority did not finish the order in time".into(),
-        Error::Other(other) => format!("no usable answer of the certificate authority: {other}"),
         other => format!("no usable answer of the certificate authority: {other}"),
     }
 }

@@ -12,6 +12,9 @@ const MINUTE_MS: i64 = 60_000;
 /// Wait after the first failed order, in milliseconds; each further failure doubles it. Four orders fail in the first hour:
 /// Let's Encrypt allows five failed validations an hour.
 const FIRST_WAIT_MS: i64 = 5 * MINUTE_MS;
+/// Wait after an order that failed for a reason that says nothing about the domain and soon passes, in milliseconds; each
+/// further failure doubles it.
+const FIRST_SHORT_WAIT_MS: i64 = 1_000;
 /// Longest wait between two orders without a request of the authority, in milliseconds.
 const LONGEST_WAIT_MS: i64 = 12 * 60 * MINUTE_MS;
 /// Longest wait that a `Retry-After` of the authority can cause, in milliseconds.
@@ -49,6 +52,18 @@ impl ChallengeMethod {
     pub const fn next(has_http_listener: bool, failures: u32) -> Self {
         if has_http_listener && failures.is_multiple_of(2) { Self::Http } else { Self::TlsAlpn }
     }
+}
+
+/// How long a failed order waits for the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderWait {
+    /// As long as the authority asks for, in milliseconds.
+    Asked(i64),
+    /// Minutes, and longer after each failure.
+    Growing,
+    /// Seconds, and longer after each failure: the authority has rejected nonces, which it may do at any time (RFC 8555,
+    /// section 6.5).
+    Short,
 }
 
 /// The span in which a certificate is valid.
@@ -125,11 +140,14 @@ impl CertificateFacts {
         Self { failures, due_at: now.plus_ms(wait_ms(failures)), ..before }
     }
 
-    /// The state after a failed order. `asked_wait_ms`: the wait that the authority asks for.
+    /// The state after a failed order.
     #[must_use]
-    pub fn failed(self, reason: &str, asked_wait_ms: Option<i64>, now: Timestamp) -> Self {
-        let asked = asked_wait_ms.map(|ms| ms.clamp(0, LONGEST_ASKED_WAIT_MS));
-        let wait_ms = asked.unwrap_or_else(|| wait_ms(self.failures));
+    pub fn failed(self, reason: &str, wait: OrderWait, now: Timestamp) -> Self {
+        let wait_ms = match wait {
+            OrderWait::Asked(ms) => ms.clamp(0, LONGEST_ASKED_WAIT_MS),
+            OrderWait::Growing => wait_ms(self.failures),
+            OrderWait::Short => (FIRST_SHORT_WAIT_MS << doublings(self.failures)).min(LONGEST_WAIT_MS),
+        };
         let reason = reason.chars().filter(|letter| !letter.is_control()).take(REASON_CHARACTERS).collect();
         Self { last_error: Some(reason), due_at: now.plus_ms(wait_ms), ..self }
     }
@@ -142,8 +160,11 @@ impl CertificateFacts {
 }
 
 fn wait_ms(failures: u32) -> i64 {
-    let doublings = failures.saturating_sub(1).min(16);
-    (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS)
+    (FIRST_WAIT_MS << doublings(failures)).min(LONGEST_WAIT_MS)
+}
+
+fn doublings(failures: u32) -> u32 {
+    failures.saturating_sub(1).min(16)
 }
 
 #[cfg(test)]
@@ -202,7 +223,7 @@ mod tests {
         for _ in 0..10 {
             let facts = CertificateFacts::begin_order(known.take(), NOW);
             let before_the_end = facts.due_at;
-            let failed = facts.failed("no", None, NOW);
+            let failed = facts.failed("no", OrderWait::Growing, NOW);
             assert_eq!(failed.due_at, before_the_end, "an order whose end is unknown waits as long");
             minutes.push(failed.due_at.ms_since(NOW) / MINUTE_MS);
             known = Some(failed);
@@ -211,13 +232,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case(None, 5 * MINUTE_MS)]
-    #[case(Some(1_000), 1_000)]
-    #[case(Some(36 * 60 * MINUTE_MS), 36 * 60 * MINUTE_MS)]
-    #[case(Some(i64::MAX), LONGEST_ASKED_WAIT_MS)]
-    #[case(Some(-5), 0)]
-    fn the_authority_decides_how_long_to_wait(#[case] asked_ms: Option<i64>, #[case] expected_ms: i64) {
-        let failed = CertificateFacts::begin_order(None, NOW).failed("a\nb", asked_ms, NOW);
+    #[case(OrderWait::Growing, 5 * MINUTE_MS)]
+    #[case(OrderWait::Short, 1_000)]
+    #[case(OrderWait::Asked(1_000), 1_000)]
+    #[case(OrderWait::Asked(36 * 60 * MINUTE_MS), 36 * 60 * MINUTE_MS)]
+    #[case(OrderWait::Asked(i64::MAX), LONGEST_ASKED_WAIT_MS)]
+    #[case(OrderWait::Asked(-5), 0)]
+    fn the_authority_decides_how_long_to_wait(#[case] wait: OrderWait, #[case] expected_ms: i64) {
+        let failed = CertificateFacts::begin_order(None, NOW).failed("a\nb", wait, NOW);
         assert_eq!(failed.due_at.ms_since(NOW), expected_ms);
         assert_eq!(failed.last_error.as_deref(), Some("ab"));
     }
