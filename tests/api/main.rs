@@ -17,6 +17,7 @@ mod automatic_incidents;
 mod backup;
 mod blocked_database;
 mod browser;
+mod certificates;
 mod channel_kinds;
 mod channel_secrets;
 mod check_types;

@@ -96,7 +96,7 @@ pub(crate) fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
 }
 
 impl Answer {
-    fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no HTTP answer: {text:?}"));
         let mut lines = head.split("\r\n");
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap().parse().unwrap();

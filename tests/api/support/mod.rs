@@ -13,6 +13,8 @@ pub(crate) mod moments;
 pub(crate) mod name_server;
 pub(crate) mod outsider;
 pub(crate) mod pages;
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+pub(crate) mod pebble;
 pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod scoped;
