@@ -51,6 +51,11 @@ impl Nodes {
         self.servers[node].unset(OTHER_BINARY);
     }
 
+    /// Further settings for nodes that join later; they take precedence over the earlier ones.
+    pub(crate) fn add_settings(&mut self, settings: Vec<(&'static str, String)>) {
+        self.settings.extend(settings);
+    }
+
     /// Other settings for nodes that join later.
     pub(crate) fn forget_settings(&mut self) {
         self.settings.clear();

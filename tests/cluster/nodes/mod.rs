@@ -7,6 +7,7 @@
 mod alone;
 mod any_node;
 mod bus_crashes;
+mod certificates;
 mod cut_off_node;
 mod dependencies;
 mod events;
