@@ -7,6 +7,7 @@
 
 mod access_scopes;
 mod append;
+mod certificates;
 mod changes;
 mod checks;
 mod compaction;
