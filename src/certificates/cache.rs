@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
 use tokio::time::{Instant, sleep};
 
@@ -39,7 +39,7 @@ struct CacheInner {
     /// By host name.
     certificates: RwLock<HashMap<String, CachedCertificate>>,
     /// By token.
-    answers: RwLock<HashMap<String, CachedAnswer>>,
+    answers: RwLock<HashMap<String, PreparedAnswer>>,
     /// Start of the last read of the answers; locked during a read.
     reading: tokio::sync::Mutex<Option<Instant>>,
 }
@@ -53,7 +53,7 @@ struct CachedCertificate {
 }
 
 #[derive(Clone)]
-struct CachedAnswer {
+struct PreparedAnswer {
     answer: ChallengeAnswer,
     /// For TLS-ALPN-01; `None` if it cannot be made.
     certificate: Option<Arc<CertifiedKey>>,
@@ -67,7 +67,7 @@ impl CertificateCache {
             main,
             vault,
             clock,
-            provider: Arc::new(aws_lc_rs::default_provider()),
+            provider: Arc::new(rustls::crypto::aws_lc_rs::default_provider()),
             certificates: RwLock::default(),
             answers: RwLock::default(),
             reading: tokio::sync::Mutex::default(),
@@ -192,14 +192,14 @@ impl CertificateCache {
         Ok(())
     }
 
-    fn prepare(&self, answer: ChallengeAnswer) -> CachedAnswer {
+    fn prepare(&self, answer: ChallengeAnswer) -> PreparedAnswer {
         let certificate = challenge_certificate(&answer, &self.0.provider);
         let certificate = certificate
             .inspect_err(|error| {
                 tracing::error!(hostname = answer.hostname, %error, "cannot answer TLS-ALPN-01");
             })
             .ok();
-        CachedAnswer { answer, certificate: certificate.map(Arc::new) }
+        PreparedAnswer { answer, certificate: certificate.map(Arc::new) }
     }
 
     fn known_answer(&self, token: &str) -> Option<String> {
