@@ -39,7 +39,7 @@ pub use crate::app::locations::{outbound, toolbox};
 
 use crate::app::background::{BackgroundParts, BackgroundTasks, MeasurementSinks};
 use crate::app::bus::BusMembership;
-use crate::app::cluster::{ClusterMembership, StandaloneNode};
+use crate::app::cluster::ClusterMembership;
 use crate::app::figures::FigureSources;
 use crate::app::first_start::{FirstStart, FolderLock};
 use crate::app::public::PublicSide;
@@ -245,7 +245,6 @@ impl App {
             foundation: &foundation,
             guard: &guard,
             restored,
-            standalone: StandaloneNode::of(&router.ownership, &foundation.config),
             locations: &locations,
             node,
             notifiers: notifier_parts(&foundation, &state, &recording)?,

@@ -60,7 +60,6 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) restored: Vec<RestoredService>,
-    pub(super) standalone: Option<StandaloneNode>,
     pub(super) locations: &'a [LocalLocation],
     pub(super) node: Id,
     pub(super) notifiers: NotifierParts,
@@ -93,7 +92,6 @@ impl BackgroundTasks {
             foundation,
             guard,
             restored,
-            standalone,
             locations,
             node,
             notifiers: NotifierParts { courier, notices, watchdog, backups, certificates },
@@ -110,6 +108,7 @@ impl BackgroundTasks {
             retry,
         };
         let figures = figures.restore_in_background(supervisor, FIGURES).await;
+        let standalone = StandaloneNode::of(&router.ownership, &foundation.config);
         let (prepared, ended) = (databases.clone(), supervisor.clone());
         let preparation = supervisor.spawn(PREPARATION, move || {
             history_restore::prepare_history(prepared.clone(), retry, standalone, ended.clone())
@@ -134,8 +133,6 @@ impl BackgroundTasks {
         let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = locations.iter().map(|location| location.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
-        let backups = backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run()));
-        let certificates = certificates.map(|issuer| issue_certificates(supervisor, issuer));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
         let notices = supervisor.spawn(NOTICES, move || notices::run(notices.clone()));
         let lasting =
@@ -146,8 +143,8 @@ impl BackgroundTasks {
                 .chain([listening])
                 .chain(references)
                 .chain(watchdog)
-                .chain(backups)
-                .chain(certificates.into_iter().flatten())
+                .chain(backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run())))
+                .chain(certificates.into_iter().flat_map(|issuer| issue_certificates(supervisor, issuer)))
                 .collect(),
             maintenances: supervisor.start(&placement, move || {
                 MaintenanceClock::new(planner.clone(), transitions.clone(), reminders.clone())

@@ -19,6 +19,7 @@ use crate::model::certificate::CertificateValidity;
 use crate::store::acme_challenges::ChallengeAnswer;
 use crate::store::certificates::ServedCertificate;
 use crate::store::{Database, MainError, acme_challenges, certificates};
+use crate::telemetry::{Exposition, MetricCollector};
 
 /// Time between two reads of the answers to challenges.
 const ANSWERS_EVERY: Duration = Duration::from_secs(1);
@@ -205,6 +206,23 @@ impl CertificateCache {
     fn known_answer(&self, token: &str) -> Option<String> {
         let answers = self.0.answers.read().unwrap_or_else(PoisonError::into_inner);
         answers.get(token).map(|cached| cached.answer.key_authorization.clone())
+    }
+}
+
+impl MetricCollector for CertificateCache {
+    fn collect(&self, out: &mut Exposition) {
+        let now = self.0.clock.now();
+        let certificates = self.0.certificates.read().unwrap_or_else(PoisonError::into_inner);
+        out.gauge("certificates", "Certificates of custom domains that this node serves.")
+            .value(certificates.len());
+        let first_end = certificates.values().map(|cached| cached.validity.not_after).min();
+        if let Some(end) = first_end {
+            out.gauge(
+                "certificate_seconds_left",
+                "Seconds until the first of these certificates expires; negative once one has expired.",
+            )
+            .value(end.ms_since(now) / 1_000);
+        }
     }
 }
 

@@ -125,6 +125,9 @@ async fn a_verified_domain_gets_a_certificate(#[case] by_http: bool) {
     assert!(certificate["not_after"].is_string() && certificate["last_error"].is_null(), "{certificate}");
     assert_eq!(pebble.orders(), 1);
 
+    let metrics = server.client().get("/metrics").expect(200).body;
+    assert!(metrics.contains("\nwatchkeeper_certificates 1\n"), "{metrics}");
+
     let root = pebble.root();
     let visit = TlsVisit { address: https, host: HOST, root: &root };
     let (page, _) = visit.get("/").unwrap();

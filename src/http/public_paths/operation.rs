@@ -124,6 +124,9 @@ pub(in crate::http) async fn metrics(front: web::Data<ServerState>) -> HttpRespo
     for collector in &front.state.collectors {
         collector.collect(&mut page);
     }
+    if let Some(certificates) = &front.state.certificates {
+        certificates.collect(&mut page);
+    }
     front.traffic.collect(&mut page);
     HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(page.into_text())
 }
