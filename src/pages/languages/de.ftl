@@ -95,3 +95,12 @@ appearance-system = System
 appearance-light = Hell
 appearance-dark = Dunkel
 language = Sprache
+
+password = Passwort
+password-needed = Diese Seite ist durch ein Passwort geschützt.
+password-wrong = Dieses Passwort ist falsch.
+password-button = Öffnen
+too-many-tries = { $minutes ->
+    [one] Zu viele Versuche. Bitte in { $minutes } Minute erneut versuchen.
+   *[other] Zu viele Versuche. Bitte in { $minutes } Minuten erneut versuchen.
+}

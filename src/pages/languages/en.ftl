@@ -95,3 +95,12 @@ appearance-system = System
 appearance-light = Light
 appearance-dark = Dark
 language = Language
+
+password = Password
+password-needed = This page needs a password.
+password-wrong = This password is wrong.
+password-button = Open
+too-many-tries = { $minutes ->
+    [one] Too many attempts. Try again in { $minutes } minute.
+   *[other] Too many attempts. Try again in { $minutes } minutes.
+}

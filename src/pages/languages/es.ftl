@@ -95,3 +95,12 @@ appearance-system = Sistema
 appearance-light = Claro
 appearance-dark = Oscuro
 language = Idioma
+
+password = Contraseña
+password-needed = Esta página está protegida con una contraseña.
+password-wrong = Esta contraseña es incorrecta.
+password-button = Abrir
+too-many-tries = { $minutes ->
+    [one] Demasiados intentos. Inténtelo de nuevo en { $minutes } minuto.
+   *[other] Demasiados intentos. Inténtelo de nuevo en { $minutes } minutos.
+}

@@ -95,3 +95,12 @@ appearance-system = Système
 appearance-light = Clair
 appearance-dark = Sombre
 language = Langue
+
+password = Mot de passe
+password-needed = Cette page est protégée par un mot de passe.
+password-wrong = Ce mot de passe est incorrect.
+password-button = Ouvrir
+too-many-tries = { $minutes ->
+    [one] Trop de tentatives. Réessayez dans { $minutes } minute.
+   *[other] Trop de tentatives. Réessayez dans { $minutes } minutes.
+}
