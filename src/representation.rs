@@ -26,6 +26,8 @@ pub struct Representation {
     revision: String,
     /// The content in each of [`CODINGS`], compressed on first use; `None` if compression failed.
     coded: [OnceLock<Option<Bytes>>; CODINGS.len()],
+    /// False for content that is compressed already, such as an image.
+    is_compressible: bool,
 }
 
 impl Representation {
@@ -34,7 +36,13 @@ impl Representation {
     pub fn new(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
         let revision = hash(&plain);
-        Self { plain, revision, coded: Default::default() }
+        Self { plain, revision, coded: Default::default(), is_compressible: true }
+    }
+
+    /// Creates a representation of content that is compressed already and is sent as it is, such as an image.
+    #[must_use]
+    pub fn of_image(plain: impl Into<Bytes>) -> Self {
+        Self { is_compressible: false, ..Self::new(plain) }
     }
 
     /// Returns the content without compression.
@@ -64,7 +72,7 @@ impl Representation {
     }
 
     fn coded(&self, coding: ResponseCoding) -> Option<Bytes> {
-        if self.plain.len() < SHORTEST {
+        if self.plain.len() < SHORTEST || !self.is_compressible {
             return None;
         }
         self.coded[coding as usize].get_or_init(|| coding.compress(&self.plain)).clone()
@@ -124,6 +132,13 @@ mod tests {
             Representation::new("short").answer(HttpResponse::Ok(), &headers(&[(ACCEPT_ENCODING, "gzip")]));
         assert!(!response.headers().contains_key(CONTENT_ENCODING));
         assert_eq!(to_bytes(response.into_body()).await.unwrap(), "short");
+    }
+
+    #[test]
+    fn an_image_is_sent_as_it_is() {
+        let image = Representation::of_image("the same again and again; ".repeat(500));
+        let response = image.answer(HttpResponse::Ok(), &headers(&[(ACCEPT_ENCODING, "gzip")]));
+        assert!(!response.headers().contains_key(CONTENT_ENCODING));
     }
 
     #[rstest]

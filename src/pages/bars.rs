@@ -150,6 +150,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::clock::Timestamp;
 
     fn times(up: i64, down: i64, degraded: i64, maintenance: i64, unmeasured: i64) -> DayTimes {
         let [up_ms, down_ms, degraded_ms, maintenance_ms, unmeasured_ms] =
@@ -177,6 +178,7 @@ mod tests {
     #[test]
     fn cells_of_a_kind_are_one_path() {
         let days = ServiceDays {
+            from: Timestamp::from_ms(0),
             first_day: 912,
             last_day: 999,
             troubled: vec![

@@ -140,6 +140,7 @@ mod tests {
 
     fn days(uptime: i64) -> ServiceDays {
         ServiceDays {
+            from: Timestamp::from_ms(0),
             first_day: 1,
             last_day: 2,
             troubled: Vec::new(),

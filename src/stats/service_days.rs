@@ -119,6 +119,8 @@ pub struct VisiblePeriod {
 /// The days of a service in a range that ends now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceDays {
+    /// Start of the time that is known: the first check of the service, or the start of the range.
+    pub from: Timestamp,
     /// Number of the day on which the service was first checked, or of the first day of the range.
     pub first_day: i64,
     /// Number of the present day.
@@ -157,6 +159,7 @@ impl ServiceDays {
         let whole_ms = now.ms_since(from).max(1);
         let troubled = spans.iter().rev().filter(|span| span.counts != VisibleTimeClass::Up);
         Some(Self {
+            from,
             first_day: from.day(),
             last_day: now.day(),
             troubled: days.into_iter().filter(|day| !day.is_only_up()).collect(),
@@ -164,6 +167,23 @@ impl ServiceDays {
             coverage: thousandths(whole_ms - unmeasured_ms, whole_ms).unwrap_or_default(),
             periods: troubled.take(PERIODS_MAX).map(|span| as_period(span, now)).collect(),
         })
+    }
+
+    /// Returns the measured time of the last days before `now`, including the present one.
+    #[must_use]
+    pub fn availability(&self, days: i64, now: Timestamp) -> Availability {
+        let mut sum = Availability::default();
+        for day in (self.last_day - days + 1).max(self.first_day)..=self.last_day {
+            let times = self.day(day);
+            sum.down_ms += times.down_ms;
+            sum.up_ms += if times.is_only_up() {
+                let (start, end) = (Timestamp::from_ms(day * DAY_MS), Timestamp::from_ms((day + 1) * DAY_MS));
+                end.min(now).ms_since(start.max(self.from)).max(0)
+            } else {
+                times.up_ms
+            };
+        }
+        sum
     }
 
     /// Returns the times of a day; all zero for a day that was simply up.
@@ -175,7 +195,8 @@ impl ServiceDays {
 }
 
 /// Returns a part in thousandths of a per cent of the whole, cut off; `None` if the whole is empty.
-fn thousandths(part_ms: i64, whole_ms: i64) -> Option<i64> {
+#[must_use]
+pub fn thousandths(part_ms: i64, whole_ms: i64) -> Option<i64> {
     let share = (i128::from(part_ms) * 100_000).checked_div(i128::from(whole_ms))?;
     i64::try_from(share).ok()
 }
@@ -275,6 +296,26 @@ mod tests {
             days.uptime,
             days.coverage
         )
+    }
+
+    /// The range has three days, of which the last ends after 12 hours.
+    #[rstest]
+    #[case::whole(3, &[(0, Up), (20, Down), (26, Up)], 54, 6)]
+    #[case::today(1, &[(0, Up), (20, Down), (26, Up)], 12, 0)]
+    #[case::two_days(2, &[(0, Up), (20, Down), (26, Up)], 34, 2)]
+    #[case::longer_than_known(90, &[(30, Up)], 30, 0)]
+    #[case::since_the_first_check(2, &[(30, Up), (50, Down), (51, Up)], 29, 1)]
+    #[case::without_data(3, &[(0, NoData)], 0, 0)]
+    fn the_last_days_have_an_availability(
+        #[case] days: i64,
+        #[case] changes: &[(i64, MeasuredStatus)],
+        #[case] up: i64,
+        #[case] down: i64,
+    ) {
+        let changes: Vec<StatusChange> = changes.iter().map(change).collect();
+        let known = ServiceDays::of(&changes, at(60), &[], TimeRange { from: at(0), to: at(60) }).unwrap();
+        let found = known.availability(days, at(60));
+        assert_eq!((found.up_ms / 3_600_000, found.down_ms / 3_600_000), (up, down));
     }
 
     #[rstest]
