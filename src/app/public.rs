@@ -12,6 +12,9 @@ use crate::http::listeners::{ServerSockets, listen_on};
 use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
+use crate::pages::access::PasswordDoor;
+use crate::pages::access::password_attempts::PasswordAttempts;
+use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::HostCache;
 use crate::pages::live::LivePages;
 use crate::pages::{PageCaches, PageServer};
@@ -43,7 +46,8 @@ impl PublicSide {
         let (pages, listening) = (page_server(&state), state.engine.listening());
         let (live, supervisor) = (pages.live.clone(), state.supervisor.clone());
         let shown = pages.clone();
-        let visitors: Visitors = Arc::new(move |request, host| shown.receive(request, host));
+        let visitors: Visitors =
+            Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
         let server = serve(state, sockets, &visitors)?;
         let following = supervisor.spawn(LIVE_PAGES, move || {
             let pages = pages.clone();
@@ -71,6 +75,13 @@ fn page_server(parts: &AppState) -> PageServer {
         config: Arc::clone(&parts.config),
         cache: PageCaches::default(),
         live: LivePages::new(parts.config.events.page_listeners),
+        drawing: HeavyTasks::default(),
+        door: PasswordDoor {
+            sealer: parts.compiler.sealer.clone(),
+            clock: parts.clock.clone(),
+            attempts: PasswordAttempts::default(),
+            hashing: HeavyTasks::default(),
+        },
     }
 }
 

@@ -1,11 +1,11 @@
 //! The HTTP server: actix-web on its own threads, with limits on slow clients and a time-limited stop.
 
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
-use actix_web::dev::{ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::dev::{Payload, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, Resource, Route, guard, web};
 use anyhow::Context as _;
@@ -37,10 +37,22 @@ use crate::http::v1::routes::routes;
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::InvalidHost;
 
-/// Answers requests to a host (the second argument) that belongs to a status page; returns `None` for any other host. The
-/// request is read before the returned future is polled.
-pub type Visitors =
-    Arc<dyn Fn(&HttpRequest, &str) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
+/// Answers requests to a host that belongs to a status page; returns `None` for any other host. The request is read, and its
+/// body taken if it is a form of a page, before the returned future is polled.
+pub type Visitors = Arc<
+    dyn Fn(&HttpRequest, &RequestSource, &mut Payload) -> LocalBoxFuture<'static, Option<HttpResponse>>
+        + Send
+        + Sync,
+>;
+
+/// Where a request is sent, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestSource {
+    /// The requested host, without a port.
+    pub host: String,
+    /// The client's address, as far as trusted proxies report it.
+    pub client: IpAddr,
+}
 
 /// The HTTP server, answering on all its listeners.
 pub struct WebServer {
@@ -125,10 +137,13 @@ fn front_door(
 /// host.
 async fn route_by_host(
     door: Arc<FrontDoor>,
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let mut response = match door.answer(request.request()).await {
+    let front = request.app_data::<web::Data<ServerState>>();
+    let client = front.map(|front| front.gate.client_address(request.request()));
+    let (head, body) = request.parts_mut();
+    let mut response = match door.answer(head, client, body).await {
         Some(response) => request.into_response(response),
         None => next.call(request).await?,
     };
@@ -138,8 +153,13 @@ async fn route_by_host(
 }
 
 impl FrontDoor {
-    /// Answers a request that is not for the API.
-    async fn answer(&self, request: &HttpRequest) -> Option<HttpResponse> {
+    /// Answers a request that is not for the API. Visitors are not answered while the address of the client is unknown.
+    async fn answer(
+        &self,
+        request: &HttpRequest,
+        client: Option<IpAddr>,
+        body: &mut Payload,
+    ) -> Option<HttpResponse> {
         let host = match requested_host(request) {
             Ok(host) => host,
             Err(InvalidHost) => return Some(operation::refuse_host(request)),
@@ -149,7 +169,8 @@ impl FrontDoor {
         {
             return Some(answer);
         }
-        (self.visitors)(request, &host?).await
+        let source = RequestSource { host: host?, client: client? };
+        (self.visitors)(request, &source, body).await
     }
 }
 

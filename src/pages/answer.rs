@@ -14,11 +14,15 @@ use futures_util::{Stream, StreamExt as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::AccessType;
+use crate::pages::badge_route::BadgeFormat;
+use crate::pages::embed::{EMBED_POLICY, WIDGET};
 use crate::pages::feeds::FeedFormat;
 use crate::pages::stylesheets::has_own_style;
 use crate::pages::view::MessagePage;
 use crate::pages::visit::{PageVisit, VisitLanguage};
 use crate::representation::Representation;
+use crate::store::assets::StoredFile;
 
 /// Content security policy: scripts, styles and images from the page's own host, and no inline ones; scripts create HTML
 /// only by the policy `wk` (Trusted Types).
@@ -40,7 +44,10 @@ static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Seconds until a browser tries again to load a page that could not be shown.
+/// Policy of uploaded files, as of the API.
+const UPLOAD_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/// Seconds until a browser tries again to load a page that could not be shown, or a frame again.
 const REFRESH_SECONDS: &str = "60";
 /// Caching of a page (RFC 9111). Every cache may store it, and has to ask whether it has changed; a shared cache need not
 /// ask for 5 seconds, and may serve the page for a day while this server is unavailable.
@@ -49,6 +56,11 @@ const PAGE_CACHING: &str = "public, max-age=0, s-maxage=5, stale-if-error=86400"
 const FEED_CACHING: &str = "public, max-age=60, stale-if-error=86400";
 /// Caching of a file whose URL changes with its content.
 const FILE_CACHING: &str = "public, max-age=31536000, immutable";
+
+/// Caching of a badge. Caches of other web sites may show an earlier badge while they fetch the present one.
+const BADGE_CACHING: &str = "public, max-age=60, stale-while-revalidate=600";
+/// Caching of the script for other web sites, whose URL never changes.
+const WIDGET_CACHING: &str = "public, max-age=300, stale-while-revalidate=86400";
 
 /// Returns a page in one language.
 pub(super) fn page(
@@ -104,6 +116,83 @@ pub(super) fn feed(visit: &PageVisit, content: &Representation, format: FeedForm
     content.answer(answer, &visit.headers)
 }
 
+/// Returns a badge, which pages of any origin may show.
+pub(super) fn badge(visit: &PageVisit, content: &Representation, format: BadgeFormat) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    answer
+        .insert_header((header::CACHE_CONTROL, BADGE_CACHING))
+        .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header(("cross-origin-resource-policy", "cross-origin"))
+        .insert_header(("x-robots-tag", "noindex"))
+        .content_type(match format {
+            BadgeFormat::Svg => "image/svg+xml",
+            BadgeFormat::Shields => "application/json; charset=utf-8",
+        });
+    content.answer(answer, &visit.headers)
+}
+
+/// Returns a preview image. `is_current` tells whether the requested URL is that of this image.
+pub(super) fn image(content: &Representation, visit: &PageVisit, is_current: bool) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    answer
+        .insert_header((header::CACHE_CONTROL, if is_current { FILE_CACHING } else { "no-cache" }))
+        .insert_header(("cross-origin-resource-policy", "cross-origin"))
+        .content_type("image/png");
+    content.answer(answer, &visit.headers)
+}
+
+/// Returns the summary of a page for frames of other web sites.
+pub(super) fn frame(content: &Representation, visit: &PageVisit, language: &VisitLanguage) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, &EMBED_POLICY);
+    if language.is_negotiated {
+        answer.insert_header((header::VARY, "Accept-Language"));
+    }
+    answer
+        .insert_header((header::CACHE_CONTROL, PAGE_CACHING))
+        .insert_header((header::REFRESH, REFRESH_SECONDS))
+        .insert_header((header::CONTENT_LANGUAGE, language.locale.as_str()))
+        .insert_header(("x-robots-tag", "noindex"))
+        .content_type("text/html; charset=utf-8");
+    content.answer(answer, &visit.headers)
+}
+
+/// Returns the script for other web sites.
+pub(super) fn widget(visit: &PageVisit) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    answer
+        .insert_header((header::CACHE_CONTROL, WIDGET_CACHING))
+        .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header(("cross-origin-resource-policy", "cross-origin"))
+        .content_type("text/javascript; charset=utf-8");
+    WIDGET.answer(answer, &visit.headers)
+}
+
+/// Returns the list of documents for search engines.
+pub(super) fn sitemap(content: &Representation, visit: &PageVisit) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK, POLICY);
+    answer
+        .insert_header((header::CACHE_CONTROL, PAGE_CACHING))
+        .content_type("application/xml; charset=utf-8");
+    content.answer(answer, &visit.headers)
+}
+
+/// Returns an uploaded file. It can only be displayed as an image: scripts and loading of other files are forbidden.
+pub(super) fn upload(file: StoredFile) -> HttpResponse {
+    guarded(StatusCode::OK, UPLOAD_POLICY)
+        .insert_header((header::CACHE_CONTROL, FILE_CACHING))
+        .content_type(file.content_type)
+        .body(file.bytes)
+}
+
+/// Returns the response for a visitor of a protected page: no cache stores it, and no other site may read it.
+pub(super) fn keep_private(mut answer: HttpResponse) -> HttpResponse {
+    let headers = answer.headers_mut();
+    headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("private, no-store"));
+    headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    headers.remove("cross-origin-resource-policy");
+    answer
+}
+
 /// Returns a style sheet. `revision` is the hash in the requested URL.
 pub(super) fn sheet(content: &Representation, revision: &str, visit: &PageVisit) -> HttpResponse {
     file(content, revision, visit, "text/css; charset=utf-8")
@@ -141,9 +230,13 @@ pub(super) fn moved(path: &str) -> HttpResponse {
 }
 
 /// Returns `robots.txt`. Search engines must be able to read a page to learn that it must not be indexed.
-pub(super) fn robots(is_open: bool) -> HttpResponse {
+pub(super) fn robots(page: &Statuspage, url: &str) -> HttpResponse {
+    let is_open = page.access_type == AccessType::Public;
     let rule = if is_open { "Allow: /" } else { "Disallow: /" };
-    let text = format!("User-agent: *\n{rule}\n");
+    let mut text = format!("User-agent: *\n{rule}\n");
+    if is_open && page.seo.indexable {
+        text += &format!("Sitemap: {url}/sitemap.xml\n");
+    }
     guarded(StatusCode::OK, POLICY).content_type("text/plain; charset=utf-8").body(text)
 }
 

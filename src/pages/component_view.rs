@@ -6,6 +6,7 @@ use crate::id::Id;
 use crate::model::component::status::ComponentStatus;
 use crate::model::translated_text::TranslatedText;
 use crate::pages::bars::{DAYS, UptimeBar};
+use crate::pages::overall_state::OverallState;
 use crate::pages::page_texts::{PageTexts, TextValue};
 use crate::pages::view::{ComponentEntry, EntryBar, StatusBadge};
 use crate::stats::service_days::ServiceDays;
@@ -58,27 +59,12 @@ impl VisitorLanguage<'_> {
         self.words.naming("because-of", names)
     }
 
-    /// Returns the badge at the top: the worst status; "all well" only if that is known of every component (contract 7
-    /// no. 47). Groups add nothing to their members.
+    /// Returns the badge at the top. Groups add nothing to their members.
     pub(super) fn overall(&self, parts: &[ShownComponent<'_>]) -> StatusBadge {
         let shown: Vec<ComponentStatus> =
             parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
-        let any = |status: ComponentStatus| shown.contains(&status);
-        let headings = [
-            (ComponentStatus::MajorOutage, "overall-major-outage"),
-            (ComponentStatus::PartialOutage, "overall-partial-outage"),
-            (ComponentStatus::Degraded, "overall-degraded"),
-            (ComponentStatus::UnderMaintenance, "overall-maintenance"),
-        ];
-        let worst = headings.into_iter().find(|(status, _)| any(*status));
-        let (status, text) = worst.unwrap_or_else(|| {
-            match (any(ComponentStatus::Operational), any(ComponentStatus::Unknown)) {
-                (true, false) => (ComponentStatus::Operational, "overall-operational"),
-                (true, true) => (ComponentStatus::Unknown, "overall-some-unknown"),
-                (false, _) => (ComponentStatus::Unknown, "overall-unknown"),
-            }
-        });
-        StatusBadge { class: status.as_str(), text: self.words.text(text) }
+        let overall = OverallState::of(&shown);
+        StatusBadge { class: overall.status.as_str(), text: overall.sentence(&self.words) }
     }
 
     /// The tree of visible components; `parts` are in display order.

@@ -10,6 +10,7 @@ use crate::pages::page_texts::PageTexts;
 use crate::pages::route::PageScreen;
 use crate::pages::script;
 use crate::pages::snapshot::PageSnapshot;
+use crate::pages::social::SocialTags;
 use crate::pages::stylesheets;
 use crate::pages::view::DisplayTime;
 
@@ -61,6 +62,7 @@ pub(super) struct PageHead {
     pub(super) script: String,
     /// Links to the feeds in this language.
     pub(super) feeds: Vec<FeedLink>,
+    pub(super) social: SocialTags,
     /// URL of the icon.
     pub(super) icon: Option<String>,
     /// Address of the shared style sheet.
@@ -107,23 +109,26 @@ impl PageFrame {
         let base = if has_choice { format!("/{}", choices.locale) } else { String::new() };
         let own_title = page.seo.title.as_ref().map_or_else(|| name.clone(), text);
         let words = PageTexts::of(&choices.locale);
+        let title = title.map_or_else(|| own_title.clone(), |title| format!("{title} · {own_title}"));
+        let canonical = format!("{}{base}{path}", snapshot.url);
         Self {
             appearance: PageAppearance::of(page, choices.appearance, &words),
-            words,
             languages: links.collect(),
             head: PageHead {
                 locale: choices.locale.clone(),
-                direction: direction(&choices.locale),
-                title: title.map_or_else(|| own_title.clone(), |title| format!("{title} · {own_title}")),
+                direction: words.direction(),
+                social: SocialTags::of(snapshot, &words, &title, &canonical),
+                title,
                 description: page.seo.description.as_ref().map(text),
                 is_indexable: page.seo.indexable,
-                canonical: format!("{}{base}{path}", snapshot.url),
                 script: script::address(),
                 feeds: feeds(&base, screen),
+                canonical,
                 icon: file(AssetKind::Favicon),
                 style: stylesheets::shared_address(),
                 own_style: stylesheets::own_address(page),
             },
+            words,
             name,
             logo_dark: file(AssetKind::LogoDark).filter(|_| logo.is_some()),
             logo,
@@ -145,11 +150,4 @@ fn feeds(base: &str, screen: PageScreen) -> Vec<FeedLink> {
         content_type: format.media_type(),
     };
     FeedFormat::ALL.into_iter().map(link).collect()
-}
-
-/// Returns the writing direction of a language: `ltr` or `rtl`.
-fn direction(locale: &str) -> &'static str {
-    const RIGHT_TO_LEFT: [&str; 8] = ["ar", "dv", "fa", "he", "ps", "sd", "ur", "yi"];
-    let language = locale.split('-').next().unwrap_or_default();
-    if RIGHT_TO_LEFT.iter().any(|known| known.eq_ignore_ascii_case(language)) { "rtl" } else { "ltr" }
 }

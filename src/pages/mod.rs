@@ -3,69 +3,84 @@
 //! The host of a request decides what is served. The host of a page serves only the page: no API, no metrics. A host that
 //! belongs neither to this installation nor to a page serves only the paths of the API, which are available even when the
 //! databases are not. Unknown, unpublished and deleted pages get the same plain 404. Everything is rendered on the server,
-//! without scripts, once for each change and language ([`snapshot_cache`]). Pages that are not public show nothing.
+//! without scripts, once for each change and language ([`snapshot_cache`]). A page with a password shows nothing to visitors
+//! who have not given it ([`access`]); a page for the readers of certain mail addresses shows nothing to anybody.
 
+pub mod access;
 mod announcement_view;
 mod announcements;
 mod answer;
 mod appearance;
+mod badge;
+mod badge_route;
 mod bars;
 mod calendar_month;
+mod card;
+mod card_route;
 mod component_view;
 mod contrast;
 mod days_cache;
 mod days_view;
+mod embed;
+mod external_parts;
 mod feeds;
 mod frame;
+pub mod heavy_tasks;
 pub mod host_cache;
+mod html_parts;
 pub mod live;
+mod overall_state;
 mod page_reader;
 mod page_texts;
+mod palette;
+mod past_parts;
 mod response_chart;
 mod route;
 mod script;
 mod series_cache;
 mod show;
+mod sitemap;
 mod snapshot;
 pub mod snapshot_cache;
+mod social;
 mod status_json;
 mod stylesheets;
 mod view;
 mod visit;
 
-use std::convert::Infallible;
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 use tokio::time::Instant;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::history_figures::response_series;
 use crate::id::Id;
 use crate::model::domain_names::DomainNames;
-use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::word::{AccessType, PageColorScheme};
+use crate::model::statuspage::word::AccessType;
+use crate::pages::access::PasswordDoor;
+use crate::pages::access::password_form::PASSWORD_PATH;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::days_cache::DaysCache;
-use crate::pages::feeds::{FeedChoices, FeedRoute};
 use crate::pages::frame::PageChoices;
+use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
+use crate::pages::html_parts::{document, is_shown, part_key};
 use crate::pages::live::{LiveKey, LivePages};
 use crate::pages::page_reader::PageReader;
 use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute, PageScreen};
 use crate::pages::script::SCRIPT;
 use crate::pages::series_cache::{ReadSeries, SeriesCache};
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
-use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey, SnapshotCache};
-use crate::pages::status_json::StatusDocument;
-use crate::pages::stylesheets::{SHARED_STYLE, StyleRequest};
+use crate::pages::snapshot_cache::{CurrentSnapshot, SnapshotCache};
 use crate::pages::visit::{PageHost, PageVisit, VisitLanguage};
-use crate::representation::Representation;
 use crate::service_router::ServiceRouter;
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
@@ -89,6 +104,10 @@ pub struct PageServer {
     pub cache: PageCaches,
     /// The pages that somebody has open.
     pub live: LivePages,
+    /// Draws preview images.
+    pub drawing: HeavyTasks,
+    /// Checks the passwords of pages.
+    pub door: PasswordDoor,
 }
 
 /// Snapshots of the pages that visitors view, with and without their past announcements, and the days of their services.
@@ -102,23 +121,27 @@ pub struct PageCaches {
 }
 
 impl PageServer {
-    /// Answers a request for a page of this host; the result is `None` if the request is not for a page. The request is read
-    /// before the returned future is polled.
+    /// Answers a request of this client for a page of this host; the result is `None` if the request is not for a page. The
+    /// request is read, and its body taken if it is a password, before the returned future is polled.
     pub fn receive(
         &self,
         request: &HttpRequest,
         host: &str,
+        client: IpAddr,
+        body: &mut Payload,
     ) -> LocalBoxFuture<'static, Option<HttpResponse>> {
-        match PageVisit::read(request, host, &self.names) {
+        match PageVisit::read(request, host, client, &self.names) {
             None => ready(None).boxed_local(),
             Some(visit) => {
+                let is_form = visit.method == Method::POST && visit.path == PASSWORD_PATH;
+                let mut form = if is_form { body.take() } else { Payload::None };
                 let pages = self.clone();
-                async move { pages.answer(&visit).await }.boxed_local()
+                async move { pages.answer(&visit, &mut form).await }.boxed_local()
             }
         }
     }
 
-    async fn answer(&self, visit: &PageVisit) -> Option<HttpResponse> {
+    async fn answer(&self, visit: &PageVisit, body: &mut Payload) -> Option<HttpResponse> {
         if let PageHost::Custom(name) = &visit.host {
             match self.owner_of(name, visit).await {
                 HostOwner::Page => {}
@@ -133,7 +156,7 @@ impl PageServer {
         let read = async |earlier: Option<&PageSnapshot>| self.reader().read(&visit.host, earlier).await;
         let current = self.cache.pages.current(&visit.host, changes, now, read).await;
         let answer = match current {
-            Ok(Some(current)) => self.open(visit, &current).await,
+            Ok(Some(current)) => self.enter(visit, &current, body).await,
             // The host may be a name by which load balancers and clients reach the API.
             Ok(None) if matches!(visit.host, PageHost::Custom(_)) && visit.is_api_path() => return None,
             Ok(None) => answer::not_found(),
@@ -162,16 +185,54 @@ impl PageServer {
         self.hosts.owner_of(host, patience, async || visitors::active_hosts(main).await).await
     }
 
-    async fn open(&self, visit: &PageVisit, current: &CurrentSnapshot<PageSnapshot>) -> HttpResponse {
+    /// Answers a request for a page if the visitor may see it. Of a page with a password every part is protected but the
+    /// rules for search engines, which name nothing.
+    async fn enter(
+        &self,
+        visit: &PageVisit,
+        current: &CurrentSnapshot<PageSnapshot>,
+        body: &mut Payload,
+    ) -> HttpResponse {
+        let snapshot = &current.rendered.snapshot;
+        let languages = snapshot.languages();
+        let route = PageRoute::read(&visit.path, &languages);
+        let is_protected = snapshot.page.access_type == AccessType::Password;
+        if visit.method == Method::POST && route == PageRoute::Password && is_protected {
+            return self.door.try_password(snapshot, visit, body.take()).await;
+        }
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return answer::wrong_method();
         }
-        let is_open = current.rendered.snapshot.page.access_type == AccessType::Public;
-        let languages = current.rendered.snapshot.languages();
-        match PageRoute::read(&visit.path, &languages) {
-            PageRoute::Robots => answer::robots(is_open),
-            _ if !is_open => answer::restricted(),
-            PageRoute::Style(request) => sheet(visit, current, request),
+        match snapshot.page.access_type {
+            _ if route == PageRoute::Robots => answer::robots(&snapshot.page, &snapshot.url),
+            AccessType::Public => self.open(visit, current, route).await,
+            AccessType::Password if self.door.admits(&snapshot.page, visit) => {
+                answer::keep_private(self.open(visit, current, route).await)
+            }
+            AccessType::Password => self.door.refuse(snapshot, visit),
+            AccessType::EmailWhitelist => answer::restricted(),
+        }
+    }
+
+    async fn open(
+        &self,
+        visit: &PageVisit,
+        current: &CurrentSnapshot<PageSnapshot>,
+        route: PageRoute<'_>,
+    ) -> HttpResponse {
+        let page = &current.rendered.snapshot;
+        let languages = page.languages();
+        match route {
+            PageRoute::Robots => answer::robots(&page.page, &page.url),
+            PageRoute::File(hash) => external_parts::file(&self.databases, page, hash).await,
+            PageRoute::Sitemap => external_parts::sitemap(visit, current),
+            PageRoute::Widget => answer::widget(visit),
+            PageRoute::Badge(request) => self.badge(visit, current, &request).await,
+            PageRoute::Card(request) => self.card(visit, current, request).await,
+            PageRoute::Embed(locale) => {
+                external_parts::frame(visit, current, &visit.language(locale, &languages))
+            }
+            PageRoute::Style(request) => external_parts::sheet(visit, current, request),
             PageRoute::Script(revision) => answer::script(&SCRIPT, revision, visit),
             PageRoute::Events(locale) => {
                 self.events(visit, current, &visit.language(locale, &languages).locale)
@@ -185,30 +246,7 @@ impl PageServer {
                 self.screen(visit, current, &visit.language(locale, &languages), screen).await
             }
             PageRoute::Moved(path) => answer::moved(&path),
-            PageRoute::Unknown => answer::not_found(),
-        }
-    }
-
-    /// Answers a request for a JSON document.
-    async fn status_document(
-        &self,
-        visit: &PageVisit,
-        current: &CurrentSnapshot<PageSnapshot>,
-        document: StatusDocument,
-    ) -> HttpResponse {
-        let key = PartKey { name: visit.path.clone(), locale: String::new(), as_of: None };
-        if !document.has_history() {
-            return answer::json(visit, current.rendered.part(key, |page| document.of_page(page)));
-        }
-        match self.history(visit, HistoryScope::Latest).await {
-            Ok(Some(current)) => {
-                answer::json(visit, current.rendered.part(key, |history| document.of_history(history)))
-            }
-            Ok(None) => answer::not_found(),
-            Err(error) => {
-                tracing::error!(%error, "cannot read the past of a status page");
-                answer::unavailable()
-            }
+            PageRoute::Password | PageRoute::Unknown => answer::not_found(),
         }
     }
 
@@ -289,37 +327,6 @@ impl PageServer {
         }
     }
 
-    /// Answers a request for a feed.
-    async fn feed(&self, visit: &PageVisit, feed: FeedRoute, locale: &str) -> HttpResponse {
-        let current = match self.history(visit, HistoryScope::Latest).await {
-            Ok(Some(current)) => current,
-            Ok(None) => return answer::not_found(),
-            Err(error) => {
-                tracing::error!(%error, "cannot read the past of a status page");
-                return answer::unavailable();
-            }
-        };
-        let each_update = visit.query.split('&').any(|pair| pair == "each=update");
-        let now = self.clock.now();
-        // The end of a maintenance with an open end moves every hour.
-        let hour = now.ms() / 3_600_000;
-        let key = PartKey {
-            name: format!("{} {each_update} {hour}", feed.path()),
-            locale: locale.to_owned(),
-            as_of: None,
-        };
-        let choices = FeedChoices { locale, each_update, authority: &self.names.pages, now };
-        let written = current.rendered.part_if(key, |history| feeds::write(history, feed, &choices));
-        match written {
-            Ok(Some(content)) => answer::feed(visit, &content, feed.format),
-            Ok(None) => answer::not_found(),
-            Err(error) => {
-                tracing::error!(%error, "cannot write a feed of a status page");
-                answer::unavailable()
-            }
-        }
-    }
-
     /// Answers a request for an HTML document.
     async fn screen(
         &self,
@@ -371,58 +378,5 @@ impl PageServer {
                 answer::unavailable()
             }
         }
-    }
-}
-
-/// Returns true if a page shows the past of a month.
-fn is_shown(page: &Statuspage, month: CalendarMonth, now: Timestamp) -> bool {
-    let known = CalendarMonth::of(page.created_at)..=CalendarMonth::of(now);
-    page.shows.incident_history && known.contains(&month)
-}
-
-/// Returns the key of an HTML document. `month` is the present month.
-fn part_key(choices: &PageChoices, screen: PageScreen, month: CalendarMonth) -> PartKey {
-    let appearance = choices.appearance.map_or("", PageColorScheme::as_str);
-    PartKey {
-        name: format!("{} {month} {appearance}", screen.path()),
-        locale: choices.locale.clone(),
-        as_of: choices.as_of,
-    }
-}
-
-/// Answers with an HTML document.
-fn document(
-    visit: &PageVisit,
-    page: &Statuspage,
-    language: &VisitLanguage,
-    shown: Result<Option<Arc<Representation>>, askama::Error>,
-) -> HttpResponse {
-    match shown {
-        Ok(Some(content)) => answer::page(page, &content, visit, language),
-        Ok(None) => answer::not_found(),
-        Err(error) => {
-            tracing::error!(page = %page.id, %error, "cannot render a status page");
-            answer::unavailable()
-        }
-    }
-}
-
-/// Answers a request for a style sheet.
-fn sheet(
-    visit: &PageVisit,
-    current: &CurrentSnapshot<PageSnapshot>,
-    StyleRequest { is_own, revision }: StyleRequest<'_>,
-) -> HttpResponse {
-    if !is_own {
-        return answer::sheet(&SHARED_STYLE, revision, visit);
-    }
-    if !stylesheets::has_own_style(&current.rendered.snapshot.page) {
-        return answer::not_found();
-    }
-    let key = PartKey { name: "style".to_owned(), locale: String::new(), as_of: None };
-    let style = |snapshot: &PageSnapshot| Ok(stylesheets::own_style(&snapshot.page).into_bytes());
-    match current.rendered.part::<Infallible>(key, style) {
-        Ok(content) => answer::sheet(&content, revision, visit),
-        Err(impossible) => match impossible {},
     }
 }

@@ -28,6 +28,18 @@ impl PageTexts {
         Self { locale: locale.to_owned() }
     }
 
+    /// The language of the texts.
+    pub(super) fn locale(&self) -> &str {
+        &self.locale
+    }
+
+    /// The writing direction of the language: `ltr` or `rtl`.
+    pub(super) fn direction(&self) -> &'static str {
+        const RIGHT_TO_LEFT: [&str; 8] = ["ar", "dv", "fa", "he", "ps", "sd", "ur", "yi"];
+        let language = self.locale.split('-').next().unwrap_or_default();
+        if RIGHT_TO_LEFT.iter().any(|known| known.eq_ignore_ascii_case(language)) { "rtl" } else { "ltr" }
+    }
+
     /// The text with this name.
     pub(super) fn text(&self, name: &str) -> String {
         self.write(name, &FluentArgs::new())

@@ -1,7 +1,10 @@
 //! The parts of a status page, each at its path.
 
 use crate::id::Id;
+use crate::pages::access::password_form::PASSWORD_PATH;
+use crate::pages::badge_route::BadgeRoute;
 use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::card_route::{CardRoute, CardSubject};
 use crate::pages::feeds::FeedRoute;
 use crate::pages::script;
 use crate::pages::snapshot::PageLanguages;
@@ -9,11 +12,22 @@ use crate::pages::status_json::StatusDocument;
 use crate::pages::stylesheets::StyleRequest;
 use crate::pages::visit::LanguagePath;
 
+/// Folder of the uploaded files in URLs.
+const FILES: &str = "/assets/";
+
 /// The part of a page that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PageRoute<'a> {
     /// The rules for search engines.
     Robots,
+    /// The list of documents for search engines.
+    Sitemap,
+    /// The script for other web sites.
+    Widget,
+    /// The place to which visitors send the password of the page.
+    Password,
+    /// An uploaded file, by the hash of its content.
+    File(&'a str),
     /// A style sheet.
     Style(StyleRequest<'a>),
     /// The script with this hash.
@@ -24,12 +38,34 @@ pub(super) enum PageRoute<'a> {
     Document(StatusDocument),
     /// A feed.
     Feed(LocalizedFeed<'a>),
+    /// A badge, in the language of the path or else in the default language of the page.
+    Badge(LocalizedBadge<'a>),
+    /// A preview image, in the language of the path or else in the default language of the page.
+    Card(LocalizedCard<'a>),
+    /// A summary for frames of other web sites, in the language of the path or else of the visitor.
+    Embed(Option<&'a str>),
     /// A part that visitors see in their language.
     Localized(LocalizedRoute<'a>),
     /// Another path that has to be used.
     Moved(String),
     /// No part has this path.
     Unknown,
+}
+
+/// A badge in a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalizedBadge<'a> {
+    /// The language in the path; `None` = the default language of the page.
+    pub(super) locale: Option<&'a str>,
+    pub(super) badge: BadgeRoute<'a>,
+}
+
+/// A preview image in a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalizedCard<'a> {
+    /// The language in the path; `None` = the default language of the page.
+    pub(super) locale: Option<&'a str>,
+    pub(super) card: CardRoute<'a>,
 }
 
 /// A part of a page in a language.
@@ -68,8 +104,15 @@ pub(super) enum PageScreen {
 impl<'a> PageRoute<'a> {
     /// Reads the path of a page that offers these languages.
     pub(super) fn read(path: &'a str, languages: &'a PageLanguages) -> Self {
-        if path == "/robots.txt" {
-            return Self::Robots;
+        match path {
+            "/robots.txt" => return Self::Robots,
+            "/sitemap.xml" => return Self::Sitemap,
+            "/widget.js" => return Self::Widget,
+            PASSWORD_PATH => return Self::Password,
+            _ => {}
+        }
+        if let Some(hash) = path.strip_prefix(FILES) {
+            return Self::File(hash);
         }
         if let Some(request) = StyleRequest::read(path) {
             return Self::Style(request);
@@ -87,12 +130,21 @@ impl<'a> PageRoute<'a> {
         }
     }
 
-    fn localized(locale: Option<&'a str>, path: &str) -> Self {
+    fn localized(locale: Option<&'a str>, path: &'a str) -> Self {
         if path == "/events" {
             return Self::Events(locale);
         }
         if let Some(feed) = FeedRoute::at(path) {
             return Self::Feed(LocalizedFeed { locale, feed });
+        }
+        if path == "/embed" {
+            return Self::Embed(locale);
+        }
+        if let Some(badge) = BadgeRoute::at(path) {
+            return Self::Badge(LocalizedBadge { locale, badge });
+        }
+        if let Some(card) = CardRoute::at(path) {
+            return Self::Card(LocalizedCard { locale, card });
         }
         let found = PageScreen::at(path).map(|screen| LocalizedRoute { locale, screen });
         found.map_or(Self::Unknown, Self::Localized)
@@ -112,6 +164,15 @@ impl PageScreen {
             "incidents" => name.parse().ok().map(Self::Incident),
             "maintenances" => name.parse().ok().map(Self::Maintenance),
             _ => None,
+        }
+    }
+
+    /// Returns what the preview image of the document is about; `None` if it shows that of the page.
+    pub(super) const fn card(self) -> Option<CardSubject> {
+        match self {
+            Self::Incident(id) => Some(CardSubject::Incident(id)),
+            Self::Maintenance(id) => Some(CardSubject::Maintenance(id)),
+            Self::Current | Self::Component(_) | Self::Month(_) => None,
         }
     }
 
@@ -135,6 +196,22 @@ mod tests {
 
     #[rstest]
     #[case("/robots.txt", "Robots")]
+    #[case("/sitemap.xml", "Sitemap")]
+    #[case("/widget.js", "Widget")]
+    #[case("/de/widget.js", "Unknown")]
+    #[case("/password", "Password")]
+    #[case("/assets/abc", "File(\"abc\")")]
+    #[case("/embed", "Embed(None)")]
+    #[case("/de/embed", "Embed(Some(\"de\"))")]
+    #[case(
+        "/de/card.ab.png",
+        "Card(LocalizedCard { locale: Some(\"de\"), card: CardRoute { subject: Page, revision: \"ab\" } })"
+    )]
+    #[case(
+        "/de/badge/status.svg",
+        "Badge(LocalizedBadge { locale: Some(\"de\"), badge: BadgeRoute { component: None, \
+         kind: Status, format: Svg } })"
+    )]
     #[case("/static/style.abc.css", "Style(StyleRequest { is_own: false, revision: \"abc\" })")]
     #[case("/api/v2/status.json", "Document(Status)")]
     #[case("/", "Localized(LocalizedRoute { locale: None, screen: Current })")]

@@ -165,7 +165,10 @@ pub(super) fn announcement(
     let incident = history.incidents.first().map(|one| renderer.incident(one));
     let found = incident.or_else(|| history.maintenances.first().map(|one| renderer.maintenance(one)));
     let Some(announcement) = found else { return Ok(None) };
-    let frame = PageFrame::of(&history.page, choices, screen, Some(&announcement.title));
+    let mut frame = PageFrame::of(&history.page, choices, screen, Some(&announcement.title));
+    if let Some(subject) = screen.card() {
+        frame.head.social.show_event(history, &words, subject);
+    }
     AnnouncementPage { frame, announcement }.render().map(|html| Some(html.into_bytes()))
 }
 

@@ -99,3 +99,11 @@ pub(super) struct PageLanguages {
     pub(super) supported: Vec<String>,
     pub(super) default: String,
 }
+
+impl PageLanguages {
+    /// Returns the path by which search engines and other sites know a document of the page. It names the language if the
+    /// page offers several.
+    pub(super) fn canonical_path(&self, locale: &str, path: &str) -> String {
+        if self.supported.len() > 1 { format!("/{locale}{path}") } else { path.to_owned() }
+    }
+}

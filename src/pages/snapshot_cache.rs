@@ -102,7 +102,7 @@ impl<S> RenderedSnapshot<S> {
         if let Some(known) = self.known(&key) {
             return Ok(known);
         }
-        render(&self.snapshot).map(|content| self.keep(key, content))
+        render(&self.snapshot).map(|content| self.keep(key, Arc::new(Representation::new(content))))
     }
 
     /// As [`part`](Self::part), for a representation that may not exist.
@@ -117,15 +117,17 @@ impl<S> RenderedSnapshot<S> {
         if let Some(known) = self.known(&key) {
             return Ok(Some(known));
         }
-        Ok(render(&self.snapshot)?.map(|content| self.keep(key, content)))
+        let rendered = render(&self.snapshot)?;
+        Ok(rendered.map(|content| self.keep(key, Arc::new(Representation::new(content)))))
     }
 
-    fn known(&self, key: &PartKey) -> Option<Arc<Representation>> {
+    /// Returns a representation that was rendered before.
+    pub(super) fn known(&self, key: &PartKey) -> Option<Arc<Representation>> {
         lock(&self.parts).get(key).map(Arc::clone)
     }
 
-    fn keep(&self, key: PartKey, content: Vec<u8>) -> Arc<Representation> {
-        let made = Arc::new(Representation::new(content));
+    /// Stores a representation, and returns it.
+    pub(super) fn keep(&self, key: PartKey, made: Arc<Representation>) -> Arc<Representation> {
         let mut parts = lock(&self.parts);
         if parts.len() >= PARTS_MAX {
             parts.clear();

@@ -3,9 +3,11 @@
 //! The host is taken from the target of the request, or else from its only `Host` header. Other headers about hosts are
 //! ignored.
 
+use std::net::IpAddr;
+
 use actix_web::HttpRequest;
 use actix_web::http::Method;
-use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap};
+use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap, ORIGIN};
 
 use crate::model::domain_names::{DomainNames, is_hostname};
 use crate::model::language::choose;
@@ -21,6 +23,10 @@ pub(super) struct PageVisit {
     /// Query string as sent; empty if there is none.
     pub(super) query: String,
     pub(super) headers: HeaderMap,
+    /// The visitor's address, as far as it is known behind trusted proxies.
+    pub(super) client: IpAddr,
+    /// True if this server ended the TLS connection of the visitor.
+    has_tls: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,15 +37,19 @@ pub(super) enum PageHost {
     Custom(String),
 }
 
-/// Path prefix of the uploaded files of all pages, which the API serves on every host.
-const FILES: &str = "/assets/";
-
 /// Path prefixes that are served on every host without a page: for load balancers, Prometheus, clients of the API, jobs
-/// that send pings to an internal name, and proxies that ask whether a host needs a certificate.
-const API_PATHS: [&str; 8] =
-    ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping", "/tls"];
+/// that send pings to an internal name, and proxies that ask whether a host needs a certificate. The files of pages are among
+/// them, because the API names them.
+const API_PATHS: [&str; 9] =
+    ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping", "/tls", "/assets"];
 
 impl PageVisit {
+    /// Returns true if the visitor's browser sends the request over HTTPS, as far as the request tells.
+    pub(super) fn is_secure(&self) -> bool {
+        let origin = self.headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
+        self.has_tls || origin.is_some_and(|origin| origin.starts_with("https://"))
+    }
+
     /// Returns true for a path that is served on every host without a page.
     pub(super) fn is_api_path(&self) -> bool {
         let is_within = |path: &&str| {
@@ -50,18 +60,21 @@ impl PageVisit {
     }
 
     /// Reads a request for this host; `None` if the request cannot be for a page of any owner.
-    pub(super) fn read(request: &HttpRequest, host: &str, names: &DomainNames) -> Option<Self> {
+    pub(super) fn read(
+        request: &HttpRequest,
+        host: &str,
+        client: IpAddr,
+        names: &DomainNames,
+    ) -> Option<Self> {
         let host = page_host(host, names)?;
-        let path = request.uri().path();
-        if path.starts_with(FILES) {
-            return None;
-        }
         Some(Self {
             host,
             method: request.method().clone(),
-            path: path.to_owned(),
+            path: request.uri().path().to_owned(),
             query: request.uri().query().unwrap_or_default().to_owned(),
             headers: request.headers().clone(),
+            client,
+            has_tls: request.app_config().secure(),
         })
     }
 
@@ -135,7 +148,8 @@ mod tests {
             api: vec!["api.status.example.net".into(), "ping.status.example.net".into()],
             txt_label: "_verify".into(),
         };
-        PageVisit::read(&TestRequest::with_uri(path).to_http_request(), host, &names)
+        let client = IpAddr::from([192, 0, 2, 1]);
+        PageVisit::read(&TestRequest::with_uri(path).to_http_request(), host, client, &names)
     }
 
     #[rstest]
@@ -172,10 +186,23 @@ mod tests {
         assert_eq!(LanguagePath::read(path, &languages), expected);
     }
 
+    #[rstest]
+    #[case("/metrics", true)]
+    #[case("/v1/services", true)]
+    #[case("/assets/abc", true)]
+    #[case("/assetsx", false)]
+    #[case("/", false)]
+    fn some_paths_are_served_on_hosts_without_a_page(#[case] path: &str, #[case] is_served: bool) {
+        assert_eq!(visit("shop.status.example.net", path).unwrap().is_api_path(), is_served);
+    }
+
     #[test]
-    fn files_are_served_by_the_api_on_every_host() {
-        assert!(visit("shop.status.example.net", "/assets/abc").is_none());
-        assert!(visit("shop.status.example.net", "/metrics").is_some());
-        assert!(visit("shop.status.example.net", "/v1/services").is_some());
+    fn the_origin_of_a_form_tells_whether_the_browser_uses_https() {
+        let mut found = visit("shop.status.example.net", "/").unwrap();
+        assert!(!found.is_secure());
+        for (origin, is_secure) in [("https://shop.status.example.net", true), ("http://a.example", false)] {
+            found.headers.insert(ORIGIN, origin.parse().unwrap());
+            assert_eq!(found.is_secure(), is_secure, "{origin}");
+        }
     }
 }

@@ -4,14 +4,17 @@
 use std::collections::HashMap;
 
 use crate::store::connection::StoreConnection;
+use sea_orm::sea_query::Query;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter,
     QuerySelect,
 };
-use watchkeeper_entities::asset::{ActiveModel, Column, Entity};
+use watchkeeper_entities::asset::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::statuspage;
 
 use crate::clock::Timestamp;
 use crate::model::asset::AssetKind;
+use crate::model::statuspage::word::AccessType;
 use crate::store::error::MainError;
 
 /// An uploaded file to be stored.
@@ -85,11 +88,30 @@ pub async fn delete(
     Ok(deleted.rows_affected > 0)
 }
 
-/// The file with this hash, of any page and organisation. For visitors.
-pub async fn find_by_hash(
+/// The file with this hash, of a page of any organisation that all visitors may see, published or not. For visitors.
+pub async fn find_public(
     connection: &dyn StoreConnection,
     hash: &str,
 ) -> Result<Option<StoredFile>, MainError> {
-    let row = Entity::find().filter(Column::Hash.eq(hash)).one(&connection).await?;
-    Ok(row.map(|row| StoredFile { content_type: row.content_type, bytes: row.bytes }))
+    let public = Query::select()
+        .column(statuspage::Column::Id)
+        .from(statuspage::Entity)
+        .and_where(statuspage::Column::AccessType.eq(AccessType::Public.as_str()))
+        .to_owned();
+    let found = Entity::find().filter(Column::Hash.eq(hash)).filter(Column::StatuspageId.in_subquery(public));
+    Ok(found.one(&connection).await?.map(content))
+}
+
+/// The file of a page with this hash. For visitors who may see the page.
+pub async fn find_of_page(
+    connection: &dyn StoreConnection,
+    statuspage: i64,
+    hash: &str,
+) -> Result<Option<StoredFile>, MainError> {
+    let found = Entity::find().filter(Column::Hash.eq(hash)).filter(Column::StatuspageId.eq(statuspage));
+    Ok(found.one(&connection).await?.map(content))
+}
+
+fn content(row: Model) -> StoredFile {
+    StoredFile { content_type: row.content_type, bytes: row.bytes }
 }

@@ -70,7 +70,7 @@ fn every_document_has_its_members_and_can_be_read_from_any_origin() {
             &json!({"access_type": "password", "password": "correct horse"}),
         )
         .expect(200);
-    let refused = get_at(&client, &host, "/api/v2/summary.json").expect(403);
+    let refused = get_at(&client, &host, "/api/v2/summary.json").expect(401);
     assert!(!refused.body.contains("Machines"), "{}", refused.body);
 }
 

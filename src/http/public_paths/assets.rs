@@ -1,4 +1,5 @@
-//! `GET /assets/{hash}`: files for visitors, on every host that the server answers on, without a token.
+//! `GET /assets/{hash}`: files of public status pages, without a token, on every host that belongs to no page. On the host of a
+//! page, `pages` serves the files of that page, also if it is protected.
 //!
 //! Files can only be displayed as images: the type is fixed, and scripts and loading of other files are forbidden. The URL
 //! changes with the content, so browsers may cache a file without limit. Files of unpublished pages are served as well: only
@@ -25,7 +26,7 @@ pub(in crate::http) async fn serve_asset(
 ) -> HttpResponse {
     let is_hash = hash.len() == HASH_LENGTH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     let found = match is_hash {
-        true => assets::find_by_hash(front.state.databases.main.reader(), &hash).await,
+        true => assets::find_public(front.state.databases.main.reader(), &hash).await,
         false => Ok(None),
     };
     match found {
