@@ -11,6 +11,7 @@ pub mod choice;
 pub mod credentials;
 pub mod limits;
 pub mod listen_address;
+pub mod mail;
 pub mod network;
 pub mod reference_targets;
 mod rule;
@@ -29,9 +30,10 @@ use serde_json::{Map, Value};
 use crate::config::acme::AcmeConfig;
 use crate::config::backup::BackupConfig;
 use crate::config::byte_size::ByteSize;
-pub use crate::config::choice::{EgressChoice, LogFormat};
+pub use crate::config::choice::{EgressChoice, LogFormat, MailTransport};
 use crate::config::limits::{CompactionLimits, EventLimits, InternalLimits, RecordLimits, StoreLimits};
 use crate::config::listen_address::ListenAddress;
+use crate::config::mail::MailConfig;
 use crate::config::network::IpNetwork;
 use crate::config::reference_targets::ReferenceTargets;
 use crate::config::watchdog::WatchdogConfig;
@@ -127,6 +129,8 @@ pub struct Config {
     pub compaction: CompactionLimits,
     /// `[backup]`: scheduled backups of a running server.
     pub backup: BackupConfig,
+    /// `[mail]`: the mail server for subscribers of status pages.
+    pub mail: MailConfig,
     /// `[watchdog]`: the address that is pinged as long as everything works.
     pub watchdog: WatchdogConfig,
     /// `--trust-clock`: the operator confirms that the clock is right at this start. A flag of one start, not a setting.
@@ -180,6 +184,7 @@ impl Default for Config {
             events: EventLimits::default(),
             compaction: CompactionLimits::default(),
             backup: BackupConfig::default(),
+            mail: MailConfig::default(),
             watchdog: WatchdogConfig::default(),
             trust_clock: false,
             alone: false,

@@ -65,6 +65,7 @@ pub mod service_router;
 pub mod sla_reports;
 pub mod stats;
 pub mod store;
+pub mod subscribers;
 pub mod supervise;
 pub mod telemetry;
 pub mod texts;

@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 8] = [
     &["egress", "probe", "stats", "store", "texts"],
     &["engine", "lifecycle", "service_router", "readiness"],
     &["feed", "notify", "sla_reports", "history_figures", "timetable", "bus", "certificates"],
-    &["events", "incidents", "notices", "record", "backup"],
+    &["events", "incidents", "notices", "record", "backup", "subscribers"],
     &["http", "pages", "remote", "agent", "cluster"],
     &["app", "bench", "doctor", "cli", "lib", "main"],
 ];

@@ -15,6 +15,9 @@ pub struct Model {
     /// Database key of the status page.
     #[sea_orm(primary_key, auto_increment = false)]
     pub statuspage_id: i64,
+    /// Database key of the last subscriber of the page for whom the fact was queued, 0 for none; null when it was queued for
+    /// all.
+    pub queue_position: Option<i64>,
 }
 
 /// No relations are declared; `store` writes its joins itself.

@@ -212,6 +212,7 @@ fn plan_table() -> String {
         "schedules that say who is on duty",
         each.map(|limits| count(limits.oncall_schedules)),
     );
+    row("subscribers", "subscribers of a status page", each.map(|limits| count(limits.subscribers)));
     row(
         "min_interval_seconds",
         "shortest interval of checks",

@@ -14,8 +14,8 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::cli::settings::tables::{
-    AcmeFlags, BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, ProbeFlags, RecordFlags,
-    WatchdogFlags,
+    AcmeFlags, BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, MailFlags, ProbeFlags,
+    RecordFlags,     WatchdogFlags,
 };
 use crate::config::Config;
 use crate::config::sources::{self, ConfigError, SettingOverride};
@@ -93,6 +93,8 @@ struct SettingFlags {
     compaction: CompactionFlags,
     #[command(flatten)]
     backup: BackupFlags,
+    #[command(flatten)]
+    mail: MailFlags,
     #[command(flatten)]
     watchdog: WatchdogFlags,
     /// Networks of proxies whose X-Forwarded-For is trusted [default: none]

@@ -14,6 +14,19 @@ pub enum EgressChoice {
     PublicOnly,
 }
 
+/// Encryption of the connection to a mail server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum MailTransport {
+    /// Starts in plain text and must be upgraded to TLS.
+    Starttls,
+    /// Encrypted from the first byte.
+    Tls,
+    /// Plain text, for servers of one's own network.
+    None,
+}
+
 /// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Value;
 
 use crate::config::byte_size::ByteSize;
-use crate::config::choice::{EgressChoice, LogFormat};
+use crate::config::choice::{EgressChoice, LogFormat, MailTransport};
 use crate::config::listen_address::ListenAddress;
 use crate::config::network::IpNetwork;
 use crate::config::reference_targets::ReferenceTargets;
@@ -163,6 +163,36 @@ pub(super) fn ping_interval<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D
 pub(super) fn notice_after<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let within = |text: &str| parsed(text).filter(|seconds| NOTICE_AFTER.contains(seconds));
     required(from, "a whole number from 1 to 3600", within)
+}
+
+pub(super) fn mail_host<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_server = |text: &str| text.parse::<IpAddr>().is_ok() || (is_host(text) && !text.contains(':'));
+    optional(from, "a host name in lower case or an IP address, without a port", |text| {
+        is_server(text).then(|| text.to_owned())
+    })
+}
+
+pub(super) fn port<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+    required(from, "a port from 1 to 65535", |text| parsed(text).filter(|port| *port > 0))
+}
+
+pub(super) fn mail_transport<'de, D: Deserializer<'de>>(from: D) -> Result<MailTransport, D::Error> {
+    required(from, "starttls, tls or none", parsed)
+}
+
+pub(super) fn mail_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_address = |text: &str| text.is_ascii() && text.parse::<lettre::Address>().is_ok();
+    optional(from, "an e-mail address", |text| is_address(text).then(|| text.to_owned()))
+}
+
+pub(super) fn line<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    optional(from, "one line", |text| (!text.contains(char::is_control)).then(|| text.to_owned()))
+}
+
+/// One line that is kept secret.
+pub(super) fn secret_line<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
+    let secret = |text: &str| (!text.contains(char::is_control)).then(|| SecretString::from(text));
+    optional(from, "one line (the value is not shown)", secret)
 }
 
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

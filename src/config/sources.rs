@@ -113,7 +113,7 @@ impl ConfigLayers<'_> {
 }
 
 /// The settings whose values are not shown.
-const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
+const SECRETS: [&str; 3] = ["secret_key", "watchdog.ping_url", "mail.password"];
 /// The keys of [`LocationConfig`].
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 

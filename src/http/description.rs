@@ -9,7 +9,7 @@ use crate::http::public_paths;
 use crate::http::v1::{
     access_scopes, components, contacts, custom_domains, escalation_policies, events, history,
     incident_policies, incidents, maintenance_series, maintenances, notices, notification_channels,
-    notifications, oncall, reference, services, simulations, sla_targets, statuspages, tags,
+    notifications, oncall, reference, services, simulations, sla_targets, statuspages, subscribers, tags,
 };
 
 /// Builds the OpenAPI document of a server with these routes and settings.
@@ -44,6 +44,7 @@ fn chapters(config: &Config) -> Vec<ApiChapter> {
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),
         custom_domains::openapi::chapter(),
+        subscribers::openapi::chapter(),
         access_scopes::openapi::chapter(),
         reference::chapter(),
         public_paths::openapi::pings(),

@@ -96,6 +96,9 @@ permissions! {
     OncallView = "oncall.view",
     OncallEdit = "oncall.edit",
     OncallCover = "oncall.cover",
+    SubscribersView = "subscribers.view",
+    SubscribersCreate = "subscribers.create",
+    SubscribersDelete = "subscribers.delete",
     ; operators:
     EngineView = "engine.view",
     EngineBackup = "engine.backup",
@@ -182,10 +185,10 @@ impl Plan {
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
-            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2, 1, 2, 1],
-            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5, 2, 5, 1],
-            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20, 20, 50, 10],
-            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100, 100, 500, 50],
+            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2, 1, 2, 1, 100],
+            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5, 2, 5, 1, 500],
+            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20, 20, 50, 10, 5_000],
+            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100, 100, 500, 50, 25_000],
         };
         let (min_interval_seconds, retention_days) = match self {
             Self::Free => (300, 7),
@@ -209,6 +212,7 @@ impl Plan {
             escalation_policies: Some(counts[11]),
             contacts: Some(counts[12]),
             oncall_schedules: Some(counts[13]),
+            subscribers: Some(counts[14]),
             min_interval_seconds,
             retention_days,
         }
@@ -259,6 +263,8 @@ pub struct PlanLimits {
     pub contacts: Option<u32>,
     /// Maximum number of on-call schedules.
     pub oncall_schedules: Option<u32>,
+    /// Maximum number of subscribers of one status page.
+    pub subscribers: Option<u32>,
     /// Smallest permitted `interval_seconds` of a service.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
@@ -289,6 +295,7 @@ impl PlanLimits {
             escalation_policies: None,
             contacts: None,
             oncall_schedules: None,
+            subscribers: None,
             min_interval_seconds: 1,
             retention_days: 365,
         }

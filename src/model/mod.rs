@@ -68,6 +68,7 @@ pub mod status_rules;
 pub mod status_timeline;
 pub mod status_tracker;
 pub mod statuspage;
+pub mod subscriber;
 pub mod subscriber_fact;
 pub mod suspicion;
 pub mod tag;

@@ -68,6 +68,7 @@ fn set(limits: &mut PlanLimits, key: &str, value: &str) -> Result<(), &'static s
         "escalation_policies" => limits.escalation_policies = count()?,
         "contacts" => limits.contacts = count()?,
         "oncall_schedules" => limits.oncall_schedules = count()?,
+        "subscribers" => limits.subscribers = count()?,
         "min_interval_seconds" => limits.min_interval_seconds = positive()?,
         "retention_days" => limits.retention_days = positive()?,
         _ => return Err("a key of the plan table such as services or min_interval_seconds"),

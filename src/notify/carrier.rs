@@ -94,18 +94,7 @@ impl MessageSender {
     }
 
     async fn mail(&self, mail: &OutgoingMail) -> SendReport {
-        let (outcome, status_code, detail, owner) = match deliver(&self.outbound, mail, &self.mail).await {
-            Ok(detail) => (DeliveryOutcome::Delivered, Some(250), detail, FaultOwner::Message),
-            Err(MailFailed::Lost { owner, failed }) => return SendReport::failed(owner, failed),
-            Err(MailFailed::Unconfirmed) => {
-                (DeliveryOutcome::Unconfirmed, None, UNCONFIRMED.to_owned(), FaultOwner::Message)
-            }
-            Err(MailFailed::Answer { owner, status_code, detail, is_final }) => {
-                let outcome = if is_final { DeliveryOutcome::Refused } else { DeliveryOutcome::Failed };
-                (outcome, status_code, detail, owner)
-            }
-        };
-        SendReport { outcome, status_code, detail, retry_after: None, owner, template_flaw: None }
+        SendReport::of_mail(deliver(&self.outbound, mail, &self.mail).await)
     }
 
     async fn request(&self, definition: &ChannelDefinition, outgoing: OutgoingRequest) -> SendReport {
@@ -160,6 +149,23 @@ impl SendReport {
     #[must_use]
     pub fn given_up(detail: &str) -> Self {
         Self::refused(detail.to_owned())
+    }
+
+    /// The result of a conversation with a mail server; `Ok` holds the answer of the server.
+    #[must_use]
+    pub fn of_mail(result: Result<String, MailFailed>) -> Self {
+        let (outcome, status_code, detail, owner) = match result {
+            Ok(detail) => (DeliveryOutcome::Delivered, Some(250), detail, FaultOwner::Message),
+            Err(MailFailed::Lost { owner, failed }) => return Self::failed(owner, failed),
+            Err(MailFailed::Unconfirmed) => {
+                (DeliveryOutcome::Unconfirmed, None, UNCONFIRMED.to_owned(), FaultOwner::Message)
+            }
+            Err(MailFailed::Answer { owner, status_code, detail, is_final }) => {
+                let outcome = if is_final { DeliveryOutcome::Refused } else { DeliveryOutcome::Failed };
+                (outcome, status_code, detail, owner)
+            }
+        };
+        Self { outcome, status_code, detail, retry_after: None, owner, template_flaw: None }
     }
 
     fn refused(detail: String) -> Self {

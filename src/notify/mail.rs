@@ -1,4 +1,5 @@
-//! Sends one mail to a mail server: one connection through the egress gate.
+//! Sends mails to a mail server: one over a connection of its own, or several over a connection that stays open. Each
+//! connection passes the egress gate.
 //!
 //! Each command has the timeout of RFC 5321 (4.5.3.2), so that a server which scans mails or greets late is not treated
 //! as failed. Connection and TLS are those of HTTP requests to other channels. With STARTTLS, a server that does not
@@ -7,6 +8,7 @@
 
 mod conversation;
 
+use std::fmt;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -27,7 +29,8 @@ const CLOSING: u16 = 421;
 const CHALLENGE: u16 = 334;
 
 /// The reason why a mail was not accepted.
-pub(super) enum MailFailed {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailFailed {
     /// The connection failed or was lost, or the server did not reply in time.
     Lost {
         /// The scope of the failure.
@@ -67,24 +70,71 @@ pub(super) async fn deliver(
     mail: &OutgoingMail,
     limits: &MailLimits,
 ) -> Result<String, MailFailed> {
-    let (mut conversation, offered) = open(outbound, mail, limits).await?;
-    if let Some(user) = &mail.credentials {
-        log_in(&mut conversation, user, &offered, limits).await?;
-    }
-    let refused = address(&mut conversation, mail, limits).await?;
-    let of_mail = |no_reply| lost(FaultOwner::Message, no_reply);
-    let go_on = conversation.ask("DATA", limits.data_command).await.map_err(of_mail)?;
-    if go_on.code != 354 {
-        return Err(refused_by(FaultOwner::Message, &go_on));
-    }
-    conversation.send_mail(&mail.body, limits.data_block).await.map_err(of_mail)?;
-    let taken = conversation.hear(limits.final_dot).await.map_err(|_| MailFailed::Unconfirmed)?;
-    if !taken.is_positive() {
-        return Err(refused_by(FaultOwner::Message, &taken));
-    }
+    let mut connection = MailConnection::open(outbound, mail, limits).await?;
+    let taken = connection.send(mail, limits).await?;
     // The server has the mail; the result of `QUIT` does not matter.
-    let _ = timeout(LEAVE, conversation.ask("QUIT", LEAVE)).await;
-    Ok([refused, vec![taken.text()]].concat().join("; "))
+    connection.close().await;
+    Ok(taken)
+}
+
+/// A conversation with a mail server over which several mails are sent.
+pub struct MailConnection {
+    conversation: SmtpConversation<Box<dyn SmtpStream>>,
+}
+
+impl fmt::Debug for MailConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MailConnection").finish_non_exhaustive()
+    }
+}
+
+impl MailConnection {
+    /// Connects to the server of a mail, and logs in if the mail has credentials.
+    ///
+    /// # Errors
+    /// The reason for which no mail can be sent.
+    pub async fn open(
+        outbound: &OutboundClient,
+        mail: &OutgoingMail,
+        limits: &MailLimits,
+    ) -> Result<Self, MailFailed> {
+        let (mut conversation, offered) = open(outbound, mail, limits).await?;
+        if let Some(user) = &mail.credentials {
+            log_in(&mut conversation, user, &offered, limits).await?;
+        }
+        Ok(Self { conversation })
+    }
+
+    /// Sends a mail; returns the server's answer.
+    ///
+    /// # Errors
+    /// The reason for which the mail was not accepted. After an answer about the mail or its recipients, the next mail can
+    /// be sent when [`MailConnection::reset`] has succeeded.
+    pub async fn send(&mut self, mail: &OutgoingMail, limits: &MailLimits) -> Result<String, MailFailed> {
+        let conversation = &mut self.conversation;
+        let refused = address(conversation, mail, limits).await?;
+        let of_mail = |no_reply| lost(FaultOwner::Message, no_reply);
+        let go_on = conversation.ask("DATA", limits.data_command).await.map_err(of_mail)?;
+        if go_on.code != 354 {
+            return Err(refused_by(FaultOwner::Message, &go_on));
+        }
+        conversation.send_mail(&mail.body, limits.data_block).await.map_err(of_mail)?;
+        let taken = conversation.hear(limits.final_dot).await.map_err(|_| MailFailed::Unconfirmed)?;
+        if !taken.is_positive() {
+            return Err(refused_by(FaultOwner::Message, &taken));
+        }
+        Ok([refused, vec![taken.text()]].concat().join("; "))
+    }
+
+    /// Forgets a mail that was not accepted; returns false if the connection is of no more use.
+    pub async fn reset(&mut self, limits: &MailLimits) -> bool {
+        self.conversation.ask("RSET", limits.command).await.is_ok_and(|reply| reply.is_positive())
+    }
+
+    /// Takes leave of the server.
+    pub async fn close(mut self) {
+        let _ = timeout(LEAVE, self.conversation.ask("QUIT", LEAVE)).await;
+    }
 }
 
 /// Sends the sender and the recipients. Returns the replies about refused recipients. The other recipients get the mail

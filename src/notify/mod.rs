@@ -7,7 +7,7 @@
 //! - `carrier`: sends one message to one channel, once
 //! - `courier`: takes due messages from the outbox and stores the results; `circuit_breaker`: spares a channel that accepts
 //!   nothing
-//! - `mail`: the conversation with a mail server
+//! - `mail`: the conversation with a mail server, for one mail or for several
 //! - `message_hold`: holds messages back in a data folder that was restored from a backup
 //! - `mask`: masks secrets in shown texts
 //! - `watchdog`: a ping that is sent as long as everything works, so that another system notices a failure
@@ -18,7 +18,7 @@ pub mod composer;
 pub mod counters;
 pub mod courier;
 pub mod kinds;
-mod mail;
+pub mod mail;
 mod mask;
 pub mod message_hold;
 pub mod sealed;

@@ -27,10 +27,11 @@ pub async fn write(connection: &dyn StoreConnection, fact: &SubscriberFact) -> R
         return Ok(());
     }
     let key = Entity::insert(to_row(fact)).exec(&connection).await?.last_insert_id;
-    let pages = fact
-        .pages
-        .iter()
-        .map(|page| subscriber_fact_page::ActiveModel { fact_id: Set(key), statuspage_id: Set(*page) });
+    let pages = fact.pages.iter().map(|page| subscriber_fact_page::ActiveModel {
+        fact_id: Set(key),
+        statuspage_id: Set(*page),
+        queue_position: Set(Some(0)),
+    });
     if !fact.pages.is_empty() {
         subscriber_fact_page::Entity::insert_many(pages).exec_without_returning(&connection).await?;
     }
@@ -76,6 +77,15 @@ pub async fn after(
         }
     }
     rows.iter().map(|row| from_row(row, pages.remove(&row.id).unwrap_or_default())).collect()
+}
+
+/// The fact with this key, without its pages; `None` if it was deleted.
+pub async fn with_key(
+    connection: &dyn StoreConnection,
+    key: i64,
+) -> Result<Option<SubscriberFact>, MainError> {
+    let row = Entity::find_by_id(key).one(&connection).await?;
+    row.map(|row| from_row(&row, Vec::new())).transpose()
 }
 
 /// Deletes the facts whose retention has ended; returns their number.

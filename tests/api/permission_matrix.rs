@@ -148,6 +148,11 @@ const NEEDED: &str = "
     POST /v1/statuspages/{id}/custom-domains statuspages.edit
     DELETE /v1/statuspages/{id}/custom-domains/{domain} statuspages.edit
     POST /v1/statuspages/{id}/custom-domains/{domain}/verify statuspages.edit
+    GET /v1/statuspages/{id}/subscribers subscribers.view
+    GET /v1/statuspages/{id}/subscribers/export subscribers.view
+    GET /v1/statuspages/{id}/subscribers/{subscriber} subscribers.view
+    POST /v1/statuspages/{id}/subscribers subscribers.create
+    DELETE /v1/statuspages/{id}/subscribers/{subscriber} subscribers.delete
     POST /v1/statuspages/{id}/assets/logo statuspages.edit
     POST /v1/statuspages/{id}/assets/logo-dark statuspages.edit
     POST /v1/statuspages/{id}/assets/favicon statuspages.edit

@@ -104,6 +104,9 @@ fn organisation_wide_resources_are_forbidden() {
         "POST /v1/statuspages/{pages.0}/unpublish",
         "GET /v1/statuspages/{pages.0}/custom-domains",
         "POST /v1/statuspages/{pages.0}/custom-domains {}",
+        "GET /v1/statuspages/{pages.0}/subscribers",
+        "GET /v1/statuspages/{pages.0}/subscribers/export",
+        "POST /v1/statuspages/{pages.0}/subscribers {}",
         "DELETE /v1/statuspages/{pages.0}/assets/logo",
     ] {
         let told = world.ask(request).expect(403).message();

@@ -64,6 +64,9 @@ fn one_of_each(client: &Client) -> BTreeMap<String, String> {
     let domain =
         json!({"hostname": format!("{}.example.org", id.to_lowercase().replace('_', "-").trim_matches('-'))});
     make("/v1/statuspages/{}/custom-domains", &format!("{page}/custom-domains"), domain);
+    client.patch(&page, &json!({"subscriber_channels": ["webhook"]})).expect(200);
+    let reader = json!({"channel": "webhook", "address": "http://127.0.0.1:9/"});
+    make("/v1/statuspages/{}/subscribers", &format!("{page}/subscribers"), reader);
     let work = json!({"title": "Work", "scheduled_start": "2196-01-01", "scheduled_end": "2196-01-02",
         "service_ids": [id], "recurrence": {"rrule": "FREQ=YEARLY", "time_zone": "UTC"}});
     let work = make("/v1/maintenances", "/v1/maintenances", work);

@@ -46,6 +46,8 @@ mod m0043_lost_services;
 mod m0044_kept_answers;
 mod m0045_domain_claims;
 mod m0046_events_by_organisation;
+mod m0047_subscribers;
+mod m0048_subscriber_deliveries;
 mod m0050_certificates;
 
 use sea_orm_migration::MigrationTrait;
@@ -101,6 +103,8 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0044_kept_answers::Step),
         Box::new(m0045_domain_claims::Step),
         Box::new(m0046_events_by_organisation::Step),
+        Box::new(m0047_subscribers::Step),
+        Box::new(m0048_subscriber_deliveries::Step),
         Box::new(m0050_certificates::Step),
     ]
 }

@@ -147,6 +147,57 @@ pub(super) struct BackupFlags {
     keep: Option<String>,
 }
 
+// `[mail]`.
+#[derive(Args, Serialize)]
+pub(super) struct MailFlags {
+    /// Mail server for subscribers of status pages [default: none]
+    #[arg(
+        id = "mail.smtp_host",
+        long = "mail-smtp-host",
+        env = "WATCHKEEPER_MAIL__SMTP_HOST",
+        value_name = "HOST"
+    )]
+    smtp_host: Option<String>,
+    /// Port of this mail server
+    #[arg(id = "mail.port", long = "mail-port", env = "WATCHKEEPER_MAIL__PORT", value_name = "PORT")]
+    port: Option<String>,
+    /// Encryption of the connection to it: starttls, tls or none
+    #[arg(
+        id = "mail.encryption",
+        long = "mail-encryption",
+        env = "WATCHKEEPER_MAIL__ENCRYPTION",
+        value_name = "WORD"
+    )]
+    encryption: Option<String>,
+    /// User of this mail server [default: none]
+    #[arg(
+        id = "mail.username",
+        long = "mail-username",
+        env = "WATCHKEEPER_MAIL__USERNAME",
+        value_name = "NAME"
+    )]
+    username: Option<String>,
+    /// Password of the user; it is not shown [default: none]
+    #[arg(
+        id = "mail.password",
+        long = "mail-password",
+        env = "WATCHKEEPER_MAIL__PASSWORD",
+        value_name = "TEXT"
+    )]
+    password: Option<String>,
+    /// Sender of mails to subscribers [default: none]
+    #[arg(id = "mail.from", long = "mail-from", env = "WATCHKEEPER_MAIL__FROM", value_name = "ADDRESS")]
+    from: Option<String>,
+    /// Address for complaints, which mails to subscribers name as a second way to unsubscribe [default: none]
+    #[arg(
+        id = "mail.complaints",
+        long = "mail-complaints",
+        env = "WATCHKEEPER_MAIL__COMPLAINTS",
+        value_name = "ADDRESS"
+    )]
+    complaints: Option<String>,
+}
+
 // `[watchdog]`.
 #[derive(Args, Serialize)]
 pub(super) struct WatchdogFlags {

@@ -8,7 +8,7 @@ use crate::http::v1::routes::routes;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::{
     access_scope, component, contact, dependency, escalation, incident, incident_policy, notification,
-    oncall, service, statuspage, timeline_size,
+    oncall, service, statuspage, subscriber, timeline_size,
 };
 
 const DOCUMENT: &str = include_str!("../../../docs/limits.md");
@@ -252,6 +252,15 @@ fn of_pages() -> Vec<DocumentedLimit> {
             &["POST /v1/statuspages/{id}/custom-domains/{domain}/verify"],
             NOTHING,
             "429 within ten seconds",
+        ),
+        bound(
+            &["POST /v1/statuspages/{id}/subscribers"],
+            format!(
+                "`subscribers` of the plan on each page, {} at most; {} components each",
+                subscriber::SUBSCRIBERS_MAX,
+                subscriber::COMPONENTS_MAX
+            ),
+            "402; 422 on `address`, `component_ids`",
         ),
         bound(
             &["POST /v1/access-scopes", "PATCH /v1/access-scopes/{id}"],

@@ -5,6 +5,7 @@
 
 pub mod bad_request;
 pub mod body;
+pub mod csv_cell;
 pub mod error;
 pub mod event_stream;
 pub mod field;

@@ -36,6 +36,8 @@ pub enum PlanQuota {
     Contacts,
     /// On-call schedules.
     OncallSchedules,
+    /// Subscribers of one status page.
+    Subscribers,
 }
 
 impl PlanQuota {
@@ -56,6 +58,7 @@ impl PlanQuota {
             Self::EscalationPolicies => "escalation_policies",
             Self::Contacts => "contacts",
             Self::OncallSchedules => "oncall_schedules",
+            Self::Subscribers => "subscribers",
         }
     }
 
@@ -74,7 +77,8 @@ impl PlanQuota {
             | Self::SlaTargets
             | Self::EscalationPolicies
             | Self::Contacts
-            | Self::OncallSchedules => StatusCode::PAYMENT_REQUIRED,
+            | Self::OncallSchedules
+            | Self::Subscribers => StatusCode::PAYMENT_REQUIRED,
         }
     }
 }
@@ -107,6 +111,7 @@ impl fmt::Display for QuotaExceeded {
             PlanQuota::EscalationPolicies => ("escalation policies", "exist"),
             PlanQuota::Contacts => ("contacts", "exist"),
             PlanQuota::OncallSchedules => ("on-call schedules", "exist"),
+            PlanQuota::Subscribers => ("subscribers per status page", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

@@ -387,6 +387,17 @@ pub enum FieldRule {
     /// The domain is not waiting for verification.
     #[error("This domain is not waiting for verification.")]
     DomainState,
+    /// The server has no mail server to send through.
+    #[error(
+        "This server sends no mails to subscribers: its settings mail.smtp_host and mail.from are not set."
+    )]
+    MailMissing,
+    /// The address is a subscriber of the page already.
+    #[error("This address is subscribed to this page already.")]
+    AddressSubscribed,
+    /// A confirmation was to be skipped for a channel that is not asked for one.
+    #[error("Only e-mail addresses are asked to confirm.")]
+    NotConfirmed,
     /// The uploaded file is empty.
     #[error("The file is empty.")]
     FileEmpty,

@@ -42,6 +42,7 @@ pub(super) mod simulations;
 pub(super) mod sla_targets;
 pub mod state;
 pub(super) mod statuspages;
+pub(super) mod subscribers;
 pub(super) mod tags;
 pub(super) mod warnings;
 mod weekly_hours;

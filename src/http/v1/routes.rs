@@ -18,7 +18,8 @@ use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
     access_scopes, assets, channel_types, check_types, components, contacts, custom_domains, engine,
     escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me, notices,
-    notification_channels, notifications, oncall, probes, services, sla_targets, statuspages, tags,
+    notification_channels, notifications, oncall, probes, services, sla_targets, statuspages, subscribers,
+    tags,
 };
 use crate::model::access::Permission as May;
 
@@ -47,6 +48,7 @@ pub fn routes() -> Result<RouteTable<AppState>, RouteTableError> {
         statuspage_routes(),
         component_routes(),
         custom_domain_routes(),
+        subscriber_routes(),
         asset_routes(),
     ];
     RouteTable::new(resources.into_iter().flatten())
@@ -384,6 +386,20 @@ fn custom_domain_routes() -> Vec<ApiRoute<AppState>> {
             edit,
             with(&cooldowns, custom_domains::verify_domain),
         ),
+    ]
+}
+
+fn subscriber_routes() -> Vec<ApiRoute<AppState>> {
+    let view = AccessRule::needs(&[May::SubscribersView]).for_whole_organisation();
+    let create = AccessRule::needs(&[May::SubscribersCreate]).for_whole_organisation();
+    let delete = AccessRule::needs(&[May::SubscribersDelete]).for_whole_organisation();
+    let one = "/v1/statuspages/{id}/subscribers/{subscriber}";
+    vec![
+        ApiRoute::get("/v1/statuspages/{id}/subscribers", view, subscribers::list_subscribers),
+        ApiRoute::post("/v1/statuspages/{id}/subscribers", create, subscribers::create_subscriber),
+        ApiRoute::get("/v1/statuspages/{id}/subscribers/export", view, subscribers::export_subscribers),
+        ApiRoute::get(one, view, subscribers::show_subscriber),
+        ApiRoute::delete(one, delete, subscribers::delete_subscriber),
     ]
 }
 

@@ -53,6 +53,9 @@ words! {
         /// Several messages are combined in one.
         #[strum(serialize = "digest")]
         Digest,
+        /// News of a status page, which only its subscribers get.
+        #[strum(serialize = "page.news")]
+        PageNews,
         /// A test of the channel.
         #[strum(serialize = "channel.test")]
         ChannelTest,
@@ -121,8 +124,12 @@ mod tests {
 
     #[test]
     fn every_automatic_event_can_be_chosen() {
-        let by_name =
-            [NotificationEvent::ChannelTest, NotificationEvent::Digest, NotificationEvent::IncidentEscalated];
+        let by_name = [
+            NotificationEvent::ChannelTest,
+            NotificationEvent::Digest,
+            NotificationEvent::IncidentEscalated,
+            NotificationEvent::PageNews,
+        ];
         let chosen = NotificationEvent::ALL.into_iter().filter(|event| !by_name.contains(event));
         assert!(chosen.eq(NotificationEvent::CHOICE));
         assert_eq!(NotificationEvent::CHOICE_WORDS[0], "incident.opened");

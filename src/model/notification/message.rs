@@ -1,6 +1,7 @@
 //! The contents of a message: facts at the time of the event, the same for every kind of channel.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::model::incident::{IncidentStatus, Severity, WholeIncident};
 use crate::model::notification::change::IncidentChange;
@@ -39,6 +40,39 @@ pub enum MessageSubject {
     Notice(NoticeFacts),
     /// Several messages, combined in a digest.
     Digest(DigestFacts),
+    /// News of a status page, for its subscribers.
+    News(NewsFacts),
+}
+
+/// News of a status page, as its subscribers may read them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewsFacts {
+    /// Id of the incident or the maintenance.
+    pub id: String,
+    /// The kind of news, for programs.
+    pub kind: String,
+    /// Title, one line.
+    pub title: String,
+    /// Text; may be empty, may have several lines.
+    pub text: String,
+    /// Further facts, each with its label.
+    pub lines: Vec<NewsLine>,
+    /// Severity of an incident.
+    #[serde(with = "spelled::option")]
+    pub severity: Option<Severity>,
+    /// True if the incident or the maintenance is over.
+    pub is_over: bool,
+    /// The facts for programs.
+    pub data: Value,
+}
+
+/// A fact in a line of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewsLine {
+    /// Label of the fact.
+    pub label: String,
+    /// The fact.
+    pub text: String,
 }
 
 /// A notice as it is sent.
@@ -168,7 +202,10 @@ impl NotificationMessage {
     pub const fn incident(&self) -> Option<&IncidentFacts> {
         match &self.subject {
             MessageSubject::Incident(facts) => Some(facts),
-            MessageSubject::Test | MessageSubject::Notice(_) | MessageSubject::Digest(_) => None,
+            MessageSubject::Test
+            | MessageSubject::Notice(_)
+            | MessageSubject::Digest(_)
+            | MessageSubject::News(_) => None,
         }
     }
 
@@ -180,6 +217,7 @@ impl NotificationMessage {
             MessageSubject::Incident(facts) => &facts.id,
             MessageSubject::Notice(facts) => &facts.id,
             MessageSubject::Digest(facts) => &facts.id,
+            MessageSubject::News(facts) => &facts.id,
         }
     }
 
@@ -192,6 +230,7 @@ impl NotificationMessage {
             }
             MessageSubject::Incident(facts) => &facts.title,
             MessageSubject::Notice(facts) => &facts.title,
+            MessageSubject::News(facts) => &facts.title,
             MessageSubject::Digest(facts) => return facts.headline(),
         };
         if let Some(before) = self.phrase_of_change() {
@@ -242,6 +281,7 @@ impl NotificationMessage {
             MessageSubject::Incident(facts) => &facts.text,
             MessageSubject::Notice(facts) => &facts.text,
             MessageSubject::Digest(facts) => &facts.text,
+            MessageSubject::News(facts) => &facts.text,
         }
     }
 
@@ -253,6 +293,7 @@ impl NotificationMessage {
             MessageSubject::Incident(facts) => facts.status == IncidentStatus::Resolved,
             MessageSubject::Notice(facts) => facts.is_over,
             MessageSubject::Digest(facts) => facts.is_over,
+            MessageSubject::News(facts) => facts.is_over,
         }
     }
 
@@ -264,6 +305,7 @@ impl NotificationMessage {
             MessageSubject::Incident(facts) => Some(facts.severity),
             MessageSubject::Notice(facts) => Some(facts.severity),
             MessageSubject::Digest(facts) => Some(facts.severity),
+            MessageSubject::News(facts) => facts.severity,
         }
     }
 }

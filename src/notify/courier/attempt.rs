@@ -141,8 +141,9 @@ impl Courier {
     }
 }
 
-/// Returns a random number from 0 to 1.
-fn chance() -> f64 {
+/// Returns a random number from 0 to 1, for the jitter of waits.
+#[must_use]
+pub fn chance() -> f64 {
     let mut byte = [0];
     // Without randomness all waits have the same length.
     let _ = getrandom::fill(&mut byte);

@@ -51,7 +51,7 @@ fn payload(message: &NotificationMessage) -> Value {
     for fact in facts(message) {
         let most = if fact.is_reason() { REASON_LENGTH } else { FIELD_LENGTH };
         let text = escaped(&fact.text, most, markdown);
-        room = room.saturating_sub(units(&text) + units(fact.label));
+        room = room.saturating_sub(units(&text) + units(&fact.label));
         fields.push(json!({"name": fact.label, "value": text, "inline": !fact.is_reason()}));
     }
     json!({

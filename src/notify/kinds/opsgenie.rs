@@ -88,7 +88,7 @@ fn action(message: &NotificationMessage) -> Option<&'static str> {
 fn alert(message: &NotificationMessage) -> Value {
     let detail = |fact: SummaryFact| {
         let most = if fact.is_reason() { REASON_LENGTH } else { DETAIL_LENGTH };
-        (fact.label.to_owned(), Value::from(cut(&fact.text, most)))
+        (fact.label.into_owned(), Value::from(cut(&fact.text, most)))
     };
     let details = facts(message).into_iter().map(detail);
     json!({

@@ -78,7 +78,7 @@ fn action(message: &NotificationMessage) -> &'static str {
 }
 
 fn payload(message: &NotificationMessage) -> Value {
-    let details = facts(message).into_iter().map(|fact| (fact.label.to_owned(), Value::from(fact.text)));
+    let details = facts(message).into_iter().map(|fact| (fact.label.into_owned(), Value::from(fact.text)));
     let text = ("Message".to_owned(), Value::from(cut(message.text(), TEXT_LENGTH)));
     let reported = message.incident().map(|incident| {
         let reported = incident.reported_services();

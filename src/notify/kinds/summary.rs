@@ -3,10 +3,12 @@
 //!
 //! Lengths are in UTF-16 code units, as most services count; this is never less than the number of characters.
 
+use std::borrow::Cow;
+
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
 use crate::model::notification::change::ServiceGroup;
-use crate::model::notification::message::{IncidentFacts, NotificationMessage, ServiceFacts};
+use crate::model::notification::message::{IncidentFacts, MessageSubject, NotificationMessage, ServiceFacts};
 use crate::model::outage_evidence::duration;
 use crate::texts::reason::OutageReason;
 
@@ -21,7 +23,7 @@ const NAMES_LENGTH: usize = 860;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryFact {
     /// Short name for people.
-    pub(super) label: &'static str,
+    pub(super) label: Cow<'static, str>,
     /// The fact; one line.
     pub(super) text: String,
 }
@@ -32,16 +34,24 @@ const REASON_LABELS: [&str; 3] = ["Reason", "Reason 2", "Reason 3"];
 impl SummaryFact {
     /// Returns true if the fact is the reason of a service's failure, which is longer than other facts.
     pub(super) fn is_reason(&self) -> bool {
-        REASON_LABELS.contains(&self.label)
+        REASON_LABELS.contains(&&*self.label)
     }
 }
 
 /// Returns the facts of a message, in reading order; at most a dozen.
 pub(super) fn facts(message: &NotificationMessage) -> Vec<SummaryFact> {
+    if let MessageSubject::News(news) = &message.subject {
+        let line = |label: &str, text: &str| SummaryFact {
+            label: Cow::Owned(label.to_owned()),
+            text: cut(&one_line(text), FACT_LENGTH),
+        };
+        return news.lines.iter().map(|one| line(&one.label, &one.text)).collect();
+    }
     let mut facts = Vec::new();
     let mut add = |label: &'static str, text: String| {
         if !text.is_empty() {
-            facts.push(SummaryFact { label, text: cut(&one_line(&text), FACT_LENGTH) });
+            let text = cut(&one_line(&text), FACT_LENGTH);
+            facts.push(SummaryFact { label: Cow::Borrowed(label), text });
         }
     };
     for (label, reason) in REASON_LABELS.into_iter().zip(reasons(message)) {

@@ -97,6 +97,10 @@ fn signature(secret: &str, envelope: &MessageEnvelope<'_>, body: &[u8]) -> Resul
 
 /// Returns the body of the request: `type`, `timestamp` and `data`, as the standard recommends.
 pub(super) fn payload(message: &NotificationMessage) -> Value {
+    if let MessageSubject::News(news) = &message.subject {
+        let timestamp = Timestamp::from_ms(message.at).to_string();
+        return json!({"type": news.kind, "timestamp": timestamp, "data": news.data});
+    }
     let data = json!({
         "organisation": message.organisation,
         "incident": message.incident().map(incident),

@@ -20,15 +20,35 @@ pub use crate::store::notifications::finished_try::TryRecord;
 use crate::store::notifications::order::release_after;
 use crate::store::notifications::to_try_row;
 
-/// Key of the advisory lock of PostgreSQL that the courier holds.
-const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
 /// Number of rows per statement.
 const CHUNK: usize = 500;
 
-/// Takes the right to deliver messages, which one process at a time has, so that messages about a subject stay in order and
-/// are not sent twice. `None` if another process has it.
-pub async fn take_courier_lock(main: &Database) -> Result<Option<AdvisoryLock>, MainError> {
-    AdvisoryLock::take(main, COURIER_LOCK).await
+/// The queues of messages. Each is delivered by one process at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageQueue {
+    /// Messages to the notification channels of operators.
+    Alerts,
+    /// Messages to subscribers of status pages.
+    Subscribers,
+}
+
+impl MessageQueue {
+    /// Key of the advisory lock that the process which delivers the queue holds.
+    const fn lock(self) -> i64 {
+        match self {
+            Self::Alerts => 0x5741_5443_484b_434f,
+            Self::Subscribers => 0x5741_5443_484b_5355,
+        }
+    }
+}
+
+/// Takes the right to deliver the messages of a queue, which one process at a time has, so that messages about a subject stay
+/// in order and are not sent twice. `None` if another process has it.
+pub async fn take_courier_lock(
+    main: &Database,
+    queue: MessageQueue,
+) -> Result<Option<AdvisoryLock>, MainError> {
+    AdvisoryLock::take(main, queue.lock()).await
 }
 
 /// Stores finished attempts and their consequences. When a message ends, the next one about the same subject becomes due.

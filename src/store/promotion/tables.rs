@@ -96,6 +96,8 @@ pub fn main() -> Vec<TableLayout> {
         // A component may be older than the group that contains it. One statement copies all rows, and PostgreSQL checks
         // their references when it ends.
         TableLayout { page_rows: None, ..TableLayout::of::<entities::component::Entity>(0) },
+        TableLayout::of::<entities::subscriber::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::subscriber_component::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::incident::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::incident_update::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::incident_automation::Entity>(SMALL_ROWS),
@@ -115,6 +117,7 @@ pub fn main() -> Vec<TableLayout> {
         TableLayout::of::<entities::maintenance_reminder::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::subscriber_fact::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::subscriber_fact_page::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::subscriber_delivery::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::notification_channel::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::contact::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::contact_calendar::Entity>(SMALL_ROWS),

@@ -17,6 +17,11 @@ pub async fn by_slug(connection: &dyn StoreConnection, slug: &str) -> Result<Opt
     Entity::find().filter(Column::Slug.eq(slug)).one(&connection).await?.map(from_row).transpose()
 }
 
+/// The page with this key, published or not.
+pub async fn by_key(connection: &dyn StoreConnection, key: i64) -> Result<Option<Statuspage>, MainError> {
+    Entity::find_by_id(key).one(&connection).await?.map(from_row).transpose()
+}
+
 /// The page to which this host name leads as an active custom domain, published or not.
 pub async fn by_domain(
     connection: &dyn StoreConnection,

@@ -90,6 +90,8 @@ struct LimitsView {
     contacts: QuotaView,
     #[schema(inline)]
     oncall_schedules: QuotaView,
+    #[schema(inline)]
+    subscribers: QuotaView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -152,6 +154,7 @@ impl<'a> MeView<'a> {
                 escalation_policies: counted(limits.escalation_policies, |usage| usage.escalation_policies),
                 contacts: counted(limits.contacts, |usage| usage.contacts),
                 oncall_schedules: counted(limits.oncall_schedules, |usage| usage.oncall_schedules),
+                subscribers: of_each_page(limits.subscribers),
             },
             expires_at: token.expires_at,
         }

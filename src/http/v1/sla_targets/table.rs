@@ -1,12 +1,11 @@
 //! A report as CSV for spreadsheets (RFC 4180): one row for all services, one for each service, one for each interval.
 
+use crate::http::kit::csv_cell::csv_cell;
 use crate::http::v1::sla_targets::report_view::{FiguresView, left_outs, outages, seconds};
 use crate::sla_reports::{ServiceReport, SlaReport};
 
 const HEAD: &str = "kind,service_id,service,from,to,seconds,reason,availability,is_met,up_seconds,\
     unmeasured_seconds,left_out_seconds,budget_total_seconds,budget_used_seconds,budget_left_seconds,burn_rate";
-/// First characters that make a spreadsheet treat a text as a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 pub(super) fn render(report: &SlaReport) -> String {
     let judged = &report.judged;
@@ -66,35 +65,14 @@ fn figures(figures: &FiguresView) -> Vec<String> {
 }
 
 fn push(text: &mut String, first: impl Iterator<Item = String>, further: &[String]) {
-    let cells: Vec<String> = first.map(|cell| quoted(&cell)).chain(further.iter().cloned()).collect();
+    let cells: Vec<String> = first.map(|cell| csv_cell(&cell)).chain(further.iter().cloned()).collect();
     text.push_str(&cells.join(","));
     text.push_str("\r\n");
 }
 
-/// Formats a user's text as a cell: never as a formula, and quoted if it has commas, quotes or line breaks.
-fn quoted(cell: &str) -> String {
-    let guarded = if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() };
-    if guarded.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", guarded.replace('"', "\"\""));
-    }
-    guarded
-}
-
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case("Shop", "Shop")]
-    #[case("Shop, \"gold\"", "\"Shop, \"\"gold\"\"\"")]
-    #[case("a\nb", "\"a\nb\"")]
-    #[case("=HYPERLINK(1)", "'=HYPERLINK(1)")]
-    #[case("@SUM(1,2)", "\"'@SUM(1,2)\"")]
-    fn a_cell_is_quoted_and_is_no_formula(#[case] cell: &str, #[case] expected: &str) {
-        assert_eq!(quoted(cell), expected);
-    }
 
     #[test]
     fn every_row_has_as_many_cells_as_the_head() {

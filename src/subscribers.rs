@@ -1,0 +1,6 @@
+//! Subscribers of status pages: their addresses, and the messages to them.
+//!
+//! Operators' alerts are sent by `notify`, whose kinds of channels and mail conversation are used here too. The two share
+//! no queue, so that subscribers never delay an alert.
+
+pub mod address;
