@@ -73,6 +73,7 @@ use crate::service_router::change_queue::ChangeQueue;
 use crate::service_router::ownership::Ownership;
 use crate::service_router::peers::{PeerNodes, RequestCounter};
 use crate::store::Databases;
+use crate::subscribers::counters::SubscriberCounters;
 use crate::supervise::{ActorHandle, StopActor, Supervisor};
 use crate::telemetry::MetricCollector;
 use crate::timetable::wall_clock::{self, ClockMetrics};
@@ -115,6 +116,7 @@ struct HistoryRecording {
     pings: Arc<WatchdogCounters>,
     /// Counters of messages to people.
     notify_counters: Arc<NotifyCounters>,
+    subscriber_counters: Arc<SubscriberCounters>,
     /// State of the backups that this server makes by itself.
     backups: Arc<BackupState>,
 }
@@ -162,8 +164,8 @@ impl HistoryRecording {
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
         let (pings, notify_counters) = (Arc::clone(&self.pings), Arc::clone(&self.notify_counters));
-        let backups = Arc::clone(&self.backups);
-        let always: [Arc<dyn MetricCollector>; 11] = [
+        let (backups, subscribers) = (Arc::clone(&self.backups), Arc::clone(&self.subscriber_counters));
+        let always: [Arc<dyn MetricCollector>; 12] = [
             router.engine.counters(),
             router.engine.roster(),
             recorded,
@@ -173,6 +175,7 @@ impl HistoryRecording {
             events,
             pings,
             notify_counters,
+            subscribers,
             backups,
             Arc::new(router.unreadable.clone()),
         ];
@@ -348,6 +351,7 @@ fn notifier_parts(
 ) -> anyhow::Result<notifiers::NotifierParts> {
     Ok(notifiers::NotifierParts {
         courier: notify::courier(state, &recording.notify_counters),
+        subscribers: notify::subscriber_courier(foundation, state, &recording.subscriber_counters)?,
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
         backups: backups::schedule(foundation, state)?,
@@ -429,6 +433,7 @@ fn start_recording(
         fenced,
         pings: Arc::default(),
         notify_counters: Arc::default(),
+        subscriber_counters: Arc::default(),
         backups: Arc::new(BackupState::new(foundation.config.backup.folder.clone())),
     })
 }

@@ -4,3 +4,11 @@
 //! no queue, so that subscribers never delay an alert.
 
 pub mod address;
+pub mod counters;
+pub mod courier;
+mod message_texts;
+mod news;
+mod outgoing_mail;
+pub mod page_tokens;
+mod rendered_news;
+pub mod sign_up;

@@ -33,10 +33,11 @@ const FLOORS: [&[&str]; 8] = [
 ];
 
 /// Dependencies on one floor that are permitted.
-const SIDEWAYS: [(&str, &str, &str); 8] = [
+const SIDEWAYS: [(&str, &str, &str); 9] = [
     ("probe", "egress", "every connection of a check passes the one gate"),
     ("service_router", "engine", "it gives the engine what is stored"),
     ("readiness", "engine", "it asks whether the engine answers"),
+    ("subscribers", "incidents", "it writes generated titles with the names that a page shows"),
     ("bench", "app", "it starts the parts that it measures"),
     ("doctor", "app", "it opens an installation as the server would"),
     ("cli", "app", "a command builds what it needs"),

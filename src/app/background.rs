@@ -42,6 +42,7 @@ const BACKUPS: ActorKind = ActorKind::restarting("backups");
 const CERTIFICATES: ActorKind = ActorKind::restarting("certificates");
 const CERTIFICATE_CACHE: ActorKind = ActorKind::restarting("certificate_cache");
 const COURIER: ActorKind = ActorKind::restarting("courier");
+const SUBSCRIBERS: ActorKind = ActorKind::restarting("subscribers");
 const EVENTS: ActorKind = ActorKind::restarting("events");
 const LISTENING: ActorKind = ActorKind::restarting("listening");
 const INCIDENTS: ActorKind = ActorKind::restarting("incidents");
@@ -94,7 +95,7 @@ impl BackgroundTasks {
             restored,
             locations,
             node,
-            notifiers: NotifierParts { courier, notices, watchdog, backups, certificates },
+            notifiers: NotifierParts { courier, subscribers, notices, watchdog, backups, certificates },
         } = parts;
         let ServiceRouter { databases, engine, .. } = router;
         let MeasurementSinks { recorder, change_signal, events } = measured;
@@ -134,13 +135,14 @@ impl BackgroundTasks {
         let references = locations.iter().map(|location| location.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
+        let subscribers = supervisor.spawn(SUBSCRIBERS, move || subscribers.clone().run());
         let notices = supervisor.spawn(NOTICES, move || notices::run(notices.clone()));
         let lasting =
             [courier, notices, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
             tasks: lasting
                 .into_iter()
-                .chain([listening])
+                .chain([listening, subscribers])
                 .chain(references)
                 .chain(watchdog)
                 .chain(backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run())))

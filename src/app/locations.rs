@@ -150,8 +150,20 @@ pub fn toolbox(config: &Config, clock: &Clock, source_address: Option<IpAddr>) -
 /// # Errors
 /// When the name servers or the certificate authorities cannot be used.
 pub fn outbound(config: &Config, clock: &Clock) -> anyhow::Result<OutboundClient> {
+    outbound_to(egress_policy(config), config, clock)
+}
+
+/// Returns a client for addresses that this policy allows.
+///
+/// # Errors
+/// As [`outbound`].
+pub(super) fn outbound_to(
+    policy: EgressPolicy,
+    config: &Config,
+    clock: &Clock,
+) -> anyhow::Result<OutboundClient> {
     Ok(OutboundClient::new(OutboundParts {
-        egress: EgressGate { policy: egress_policy(config), source: None },
+        egress: EgressGate { policy, source: None },
         dns_servers: &config.probe.dns_servers,
         ca_file: config.probe.ca_file.as_deref(),
         clock: clock.clone(),

@@ -5,11 +5,14 @@ use crate::certificates::CertificateIssuer;
 use crate::notices::NoticeReconciler;
 use crate::notify::courier::Courier;
 use crate::notify::watchdog::WatchdogPinger;
+use crate::subscribers::courier::SubscriberCourier;
 
 /// The parts for notifications, backups and certificates, before their tasks are spawned.
 pub(super) struct NotifierParts {
     /// Delivers the messages of the outbox.
     pub(super) courier: Courier,
+    /// Delivers news of status pages to their subscribers.
+    pub(super) subscribers: SubscriberCourier,
     /// Sends messages about events other than incidents.
     pub(super) notices: NoticeReconciler,
     /// Pings an external monitor, if one is configured.

@@ -34,14 +34,16 @@ pub struct UnqueuedFact {
     pub page: i64,
 }
 
-/// The first facts that are not queued for all subscribers of a page, oldest first.
+/// Of each page the oldest fact that is not queued for all of its subscribers, for at most `most` pages. Later facts of a page
+/// wait for it, so that the messages to a subscriber keep their order.
 pub async fn unqueued(connection: &dyn StoreConnection, most: u64) -> Result<Vec<UnqueuedFact>, MainError> {
     use subscriber_fact_page::{Column, Entity};
     let rows: Vec<(i64, i64)> = Entity::find()
         .select_only()
-        .columns([Column::FactId, Column::StatuspageId])
+        .column_as(Column::FactId.min(), "fact")
+        .column(Column::StatuspageId)
         .filter(Column::QueuePosition.is_not_null())
-        .order_by_asc(Column::FactId)
+        .group_by(Column::StatuspageId)
         .order_by_asc(Column::StatuspageId)
         .limit(most)
         .into_tuple()

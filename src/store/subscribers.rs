@@ -172,10 +172,13 @@ pub async fn disable(connection: &dyn StoreConnection, key: i64, reason: &str) -
     Ok(())
 }
 
-/// Stores the time of a new request for confirmation.
+/// Stores the time of a new request for confirmation; a disabled subscriber waits for it again.
 pub async fn ask_again(connection: &dyn StoreConnection, key: i64, now: Timestamp) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::AskedAt, Expr::value(now.ms()))
+        .col_expr(Column::Status, Expr::value(SubscriberStatus::Pending.as_str()))
+        .col_expr(Column::DisabledReason, Expr::value(None::<String>))
+        .col_expr(Column::Refusals, Expr::value(0))
         .filter(Column::Id.eq(key))
         .exec(&connection)
         .await?;

@@ -114,6 +114,7 @@ mod statuspage_publishing;
 mod statuspages;
 mod strict_requests;
 mod subscriber_facts;
+mod subscriber_messages;
 mod subscribers;
 mod support;
 mod synced_groups;

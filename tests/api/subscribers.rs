@@ -251,10 +251,8 @@ fn the_export_has_a_row_for_each_subscriber() {
 
 #[test]
 fn the_plan_limits_the_subscribers_of_a_page() {
-    let settings = [
-        ("WATCHKEEPER_MAIL__SMTP_HOST", "127.0.0.1"),
-        ("WATCHKEEPER_MAIL__FROM", "status@example.org"),
-    ];
+    let settings =
+        [("WATCHKEEPER_MAIL__SMTP_HOST", "127.0.0.1"), ("WATCHKEEPER_MAIL__FROM", "status@example.org")];
     let server = Server::with("[plans.team]\nsubscribers = 1\n", &settings);
     let client = server.tenant("team");
     let first = page(&client);

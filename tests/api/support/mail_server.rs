@@ -7,6 +7,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::support::smtp_sink::mail_variables;
+
 const PYTHON: &str = "/var/tmp/watchkeeper-smtp/bin/python";
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/probe/smtp_server.py");
 
@@ -37,6 +39,11 @@ impl MailServer {
     /// The settings of a channel that sends to these addresses by it.
     pub(crate) fn settings(&self, to: &[&str]) -> Value {
         json!({"host": "127.0.0.1", "port": self.port, "encryption": "none", "from": "status@example.org", "to": to})
+    }
+
+    /// The variables of a server that sends mails to subscribers by it.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        mail_variables(self.port)
     }
 
     /// The next mail; it waits for one.

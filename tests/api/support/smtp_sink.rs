@@ -76,6 +76,11 @@ impl SmtpSink {
             "from": "status@example.org", "to": [to]})
     }
 
+    /// The variables of a server that sends mails to subscribers by it.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        mail_variables(self.address.port())
+    }
+
     /// The mails that were sent to their end, taken or not.
     pub(crate) fn sent(&self) -> Vec<SentMail> {
         self.sent.lock().unwrap().clone()
@@ -99,6 +104,17 @@ impl Drop for SmtpSink {
             let _ = thread.join();
         }
     }
+}
+
+/// The variables of a server that sends mails to subscribers through this port of 127.0.0.1.
+pub(crate) fn mail_variables(port: u16) -> Vec<(&'static str, String)> {
+    vec![
+        ("WATCHKEEPER_MAIL__SMTP_HOST", "127.0.0.1".to_owned()),
+        ("WATCHKEEPER_MAIL__PORT", port.to_string()),
+        ("WATCHKEEPER_MAIL__ENCRYPTION", "none".to_owned()),
+        ("WATCHKEEPER_MAIL__FROM", "status@example.org".to_owned()),
+        ("WATCHKEEPER_MAIL__COMPLAINTS", "abuse@example.org".to_owned()),
+    ]
 }
 
 fn converse(stream: &TcpStream, conduct: SmtpConduct, sent: &Mutex<Vec<SentMail>>) -> Option<()> {
@@ -139,6 +155,10 @@ fn converse(stream: &TcpStream, conduct: SmtpConduct, sent: &Mutex<Vec<SentMail>
                     std::thread::park_timeout(wait);
                 }
                 say(reply)?;
+            }
+            "MAIL" | "RSET" => {
+                recipients.clear();
+                say("250 OK")?;
             }
             "QUIT" => {
                 say("221 Bye")?;

@@ -28,7 +28,7 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::subscriber::{PageSubscriber, SUBSCRIBERS_MAX, SubscriberStatus};
 use crate::store::subscribers::SubscriberFilter;
-use crate::store::{components, statuspages, subscribers};
+use crate::store::{components, statuspages, subscriber_deliveries, subscribers};
 
 pub(super) async fn list_subscribers(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
@@ -83,6 +83,9 @@ pub(super) async fn create_subscriber(call: ApiCall<AppState>) -> Result<Committ
         return Err(FieldErrors::of("address", FieldRule::TooMany(SUBSCRIBERS_MAX)).into());
     }
     let subscriber = subscribers::insert(&*write, draft.subscriber).await?;
+    if subscriber.status == SubscriberStatus::Pending {
+        subscriber_deliveries::queue_proof(&*write, &subscriber, state.now()).await?;
+    }
     let location = format!("{}/v1/statuspages/{}/subscribers/{}", state.base_url, page.id, subscriber.id);
     let view = SubscriberView::with_secret(page.id, &subscriber, draft.secret.as_deref());
     write.commit(ApiReply::created(to_json(&view), &location)).await

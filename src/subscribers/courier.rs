@@ -1,0 +1,111 @@
+//! The courier of subscribers: queues facts for the subscribers of their pages, sends what is due, and stores the results.
+//!
+//! Each message is sent at least once, always under the same id: after a kill, an attempt without a stored result is
+//! repeated. The messages to one subscriber are sent in their order. Pages take turns, so that a page with many
+//! subscribers does not delay the others. If several processes share a database, only the holder of a lock delivers.
+
+mod attempt;
+mod mail_pool;
+mod news_cache;
+mod queueing;
+mod running_messages;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::clock::guard::ClockGuard;
+use crate::config::Config;
+use crate::model::secret::SecretSealer;
+use crate::model::subscriber::CONFIRMATION_MS;
+use crate::notify::carrier::MessageSender;
+use crate::notify::message_hold::MessageHold;
+use crate::store::notifications::courier::{CourierLock, MessageQueue};
+use crate::store::{Databases, MainError, subscriber_deliveries, subscribers};
+use crate::subscribers::counters::SubscriberCounters;
+use crate::subscribers::courier::running_messages::RunningMessages;
+
+/// The poll interval while nothing is due.
+const POLL_EVERY: Duration = Duration::from_millis(200);
+/// The interval at which the lock is checked.
+const CHECK_LOCK: Duration = Duration::from_secs(10);
+/// The interval at which old rows are deleted, and expired messages given up.
+const TIDY: Duration = Duration::from_secs(60);
+/// The wait before the next attempt to take the lock, or to reach the database.
+const RETRY: Duration = Duration::from_secs(2);
+/// The time for which finished messages are kept, in milliseconds: a week.
+const RETENTION_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
+
+/// Delivers messages to subscribers of status pages.
+#[derive(Clone, Debug)]
+pub struct SubscriberCourier {
+    /// The databases; the main one holds the queue.
+    pub databases: Databases,
+    /// Sends mails, and messages to addresses that clients of the API entered.
+    pub sender: MessageSender,
+    /// Sends messages to addresses that visitors entered, which must be public.
+    pub visitors_sender: MessageSender,
+    /// Opens the secrets of subscribers, and signs the tokens of links.
+    pub sealer: SecretSealer,
+    /// The settings: the mail server, and the addresses of pages.
+    pub config: Arc<Config>,
+    /// Guard of the wall clock: while the clock is not trusted, nothing is given up.
+    pub guard: Arc<ClockGuard>,
+    /// The hold after a restore: while it is active, no message is sent.
+    pub hold: MessageHold,
+    /// Numbers of messages, for `/metrics`.
+    pub counters: Arc<SubscriberCounters>,
+}
+
+impl SubscriberCourier {
+    /// Delivers until the future is dropped.
+    pub async fn run(self) {
+        loop {
+            match CourierLock::take(&self.databases.main, MessageQueue::Subscribers).await {
+                Ok(Some(lock)) => {
+                    if let Err(error) = self.deliver(&lock).await {
+                        tracing::warn!(%error, "delivery to subscribers interrupted; retrying");
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "cannot take the lock of subscribers; retrying"),
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    /// Delivers for as long as the lock is held and the database answers.
+    async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
+        let mut running = RunningMessages::new(self);
+        let [mut checked, mut tidied] = [None::<Instant>; 2];
+        let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
+        for turn in 0_usize.. {
+            if is_time(checked, CHECK_LOCK) {
+                if !lock.is_held().await {
+                    return Ok(());
+                }
+                checked = Some(Instant::now());
+            }
+            let is_held = self.hold.is_in_force();
+            if !is_held && is_time(tidied, TIDY) {
+                self.tidy().await?;
+                tidied = Some(Instant::now());
+            }
+            let has_queued = self.queue_news(turn).await?;
+            let has_sent = !is_held && running.send_due().await?;
+            running.settle(if has_queued || has_sent { Duration::ZERO } else { POLL_EVERY }).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives up expired messages, and deletes old rows. Does nothing while the wall clock is not trusted.
+    async fn tidy(&self) -> Result<(), MainError> {
+        let Some(now) = self.guard.trusted_now() else { return Ok(()) };
+        let transaction = self.databases.main.begin().await?;
+        subscriber_deliveries::give_up_expired(&transaction, now).await?;
+        subscriber_deliveries::forget(&transaction, now.plus_ms(-RETENTION_MS)).await?;
+        subscribers::forget_unconfirmed(&transaction, now.plus_ms(-CONFIRMATION_MS)).await?;
+        transaction.commit().await
+    }
+}
