@@ -73,6 +73,7 @@ fn page_server(parts: &AppState) -> PageServer {
         names: Arc::clone(&parts.domain_names),
         hosts: HostCache::new(parts.router.host_changes.clone()),
         config: Arc::clone(&parts.config),
+        sealer: parts.compiler.sealer.clone(),
         cache: PageCaches::default(),
         live: LivePages::new(parts.config.events.page_listeners),
         drawing: HeavyTasks::default(),

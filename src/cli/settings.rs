@@ -15,7 +15,7 @@ use toml::{Table, Value};
 
 use crate::cli::settings::tables::{
     AcmeFlags, BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, MailFlags, ProbeFlags,
-    RecordFlags,     WatchdogFlags,
+    RecordFlags, WatchdogFlags,
 };
 use crate::config::Config;
 use crate::config::sources::{self, ConfigError, SettingOverride};

@@ -204,15 +204,6 @@ pub(super) fn https_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Str
     optional(from, "an absolute https URL", |text| is_https(text).then(|| text.to_owned()))
 }
 
-pub(super) fn mail_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let is_address = |text: &str| {
-        let parts = text.split_once('@');
-        parts.is_some_and(|(name, host)| !name.is_empty() && is_host(host))
-            && !text.contains(char::is_whitespace)
-    };
-    optional(from, "an e-mail address", |text| is_address(text).then(|| text.to_owned()))
-}
-
 pub(super) fn yes_or_no<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     required(from, "true or false", parsed)
 }

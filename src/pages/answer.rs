@@ -46,6 +46,9 @@ static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
 
 /// Policy of uploaded files, as of the API.
 const UPLOAD_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+/// Policy of a form: it sends to its own host, and no style sheet of the owner can read what is entered.
+const FORM_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
+                           form-action 'self'; frame-ancestors 'none'";
 
 /// Seconds until a browser tries again to load a page that could not be shown, or a frame again.
 const REFRESH_SECONDS: &str = "60";
@@ -82,6 +85,27 @@ pub(super) fn page(
     }
     answer.content_type("text/html; charset=utf-8");
     content.answer(answer, &visit.headers)
+}
+
+/// Returns a document of a form, which no cache may store.
+pub(super) fn form(status: StatusCode, html: String) -> HttpResponse {
+    guarded(status, FORM_POLICY)
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header(("x-robots-tag", "noindex"))
+        .content_type("text/html; charset=utf-8")
+        .body(html)
+}
+
+/// Returns 405 for a method that a form does not have.
+pub(super) fn wrong_method_of_form() -> HttpResponse {
+    let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, "Not possible", "Use the form.");
+    answer.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD, POST"));
+    answer
+}
+
+/// Returns the response to a form that is too long or arrives too slowly.
+pub(super) fn bad_form() -> HttpResponse {
+    notice(StatusCode::BAD_REQUEST, "Not possible", "The form could not be read.")
 }
 
 /// Returns a document for programs, which scripts of any origin may read.

@@ -24,6 +24,7 @@ mod days_view;
 mod embed;
 mod external_parts;
 mod feeds;
+mod forms;
 mod frame;
 pub mod heavy_tasks;
 pub mod host_cache;
@@ -64,11 +65,12 @@ use crate::config::Config;
 use crate::history_figures::response_series;
 use crate::id::Id;
 use crate::model::domain_names::DomainNames;
+use crate::model::secret::SecretSealer;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::access::PasswordDoor;
-use crate::pages::access::password_form::PASSWORD_PATH;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::days_cache::DaysCache;
+use crate::pages::forms::{FormRoute, SignUpLimiter, take_form};
 use crate::pages::frame::PageChoices;
 use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
@@ -100,6 +102,8 @@ pub struct PageServer {
     pub hosts: HostCache,
     /// The settings, from which public URLs are built.
     pub config: Arc<Config>,
+    /// Signs and checks the tokens in links to subscribers, and seals their addresses.
+    pub sealer: SecretSealer,
     /// Snapshots of the pages that visitors view.
     pub cache: PageCaches,
     /// The pages that somebody has open.
@@ -118,11 +122,12 @@ pub struct PageCaches {
     histories: SnapshotCache<HistoryKey, PageHistory>,
     days: DaysCache,
     series: SeriesCache,
+    sign_ups: Arc<SignUpLimiter>,
 }
 
 impl PageServer {
     /// Answers a request of this client for a page of this host; the result is `None` if the request is not for a page. The
-    /// request is read, and its body taken if it is a password, before the returned future is polled.
+    /// request is read, and its body taken if it is a form, before the returned future is polled.
     pub fn receive(
         &self,
         request: &HttpRequest,
@@ -133,15 +138,14 @@ impl PageServer {
         match PageVisit::read(request, host, client, &self.names) {
             None => ready(None).boxed_local(),
             Some(visit) => {
-                let is_form = visit.method == Method::POST && visit.path == PASSWORD_PATH;
-                let mut form = if is_form { body.take() } else { Payload::None };
+                visit.form.set(take_form(&visit.path, &visit.method, body));
                 let pages = self.clone();
-                async move { pages.answer(&visit, &mut form).await }.boxed_local()
+                async move { pages.answer(&visit).await }.boxed_local()
             }
         }
     }
 
-    async fn answer(&self, visit: &PageVisit, body: &mut Payload) -> Option<HttpResponse> {
+    async fn answer(&self, visit: &PageVisit) -> Option<HttpResponse> {
         if let PageHost::Custom(name) = &visit.host {
             match self.owner_of(name, visit).await {
                 HostOwner::Page => {}
@@ -151,12 +155,15 @@ impl PageServer {
                 HostOwner::Unclear => return Some(answer::unavailable()),
             }
         }
+        if let Some(answer) = self.unsubscribe(visit).await {
+            return Some(answer);
+        }
         let changes = self.databases.main.own_changes();
         let now = || self.clock.now();
         let read = async |earlier: Option<&PageSnapshot>| self.reader().read(&visit.host, earlier).await;
         let current = self.cache.pages.current(&visit.host, changes, now, read).await;
         let answer = match current {
-            Ok(Some(current)) => self.enter(visit, &current, body).await,
+            Ok(Some(current)) => self.enter(visit, &current).await,
             // The host may be a name by which load balancers and clients reach the API.
             Ok(None) if matches!(visit.host, PageHost::Custom(_)) && visit.is_api_path() => return None,
             Ok(None) => answer::not_found(),
@@ -186,19 +193,18 @@ impl PageServer {
     }
 
     /// Answers a request for a page if the visitor may see it. Of a page with a password every part is protected but the
-    /// rules for search engines, which name nothing.
-    async fn enter(
-        &self,
-        visit: &PageVisit,
-        current: &CurrentSnapshot<PageSnapshot>,
-        body: &mut Payload,
-    ) -> HttpResponse {
+    /// rules for search engines, which name nothing, and the forms that a token in a mail opens.
+    async fn enter(&self, visit: &PageVisit, current: &CurrentSnapshot<PageSnapshot>) -> HttpResponse {
         let snapshot = &current.rendered.snapshot;
         let languages = snapshot.languages();
         let route = PageRoute::read(&visit.path, &languages);
         let is_protected = snapshot.page.access_type == AccessType::Password;
         if visit.method == Method::POST && route == PageRoute::Password && is_protected {
-            return self.door.try_password(snapshot, visit, body.take()).await;
+            return self.door.try_password(snapshot, visit, visit.form.take()).await;
+        }
+        if let PageRoute::Form { locale, form } = route {
+            let locale = visit.language(locale, &languages).locale;
+            return self.enter_form(visit, snapshot, &locale, form).await;
         }
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return answer::wrong_method();
@@ -212,6 +218,28 @@ impl PageServer {
             AccessType::Password => self.door.refuse(snapshot, visit),
             AccessType::EmailWhitelist => answer::restricted(),
         }
+    }
+
+    /// Answers a request for a form if the visitor may use it.
+    async fn enter_form(
+        &self,
+        visit: &PageVisit,
+        snapshot: &PageSnapshot,
+        locale: &str,
+        form: FormRoute<'_>,
+    ) -> HttpResponse {
+        if ![Method::GET, Method::HEAD, Method::POST].contains(&visit.method) {
+            return answer::wrong_method_of_form();
+        }
+        match snapshot.page.access_type {
+            _ if form != FormRoute::Subscribe => {}
+            AccessType::Password if !self.door.admits(&snapshot.page, visit) => {
+                return self.door.refuse(snapshot, visit);
+            }
+            AccessType::EmailWhitelist => return answer::restricted(),
+            AccessType::Public | AccessType::Password => {}
+        }
+        self.form(visit, snapshot, locale, form).await
     }
 
     async fn open(
@@ -246,7 +274,7 @@ impl PageServer {
                 self.screen(visit, current, &visit.language(locale, &languages), screen).await
             }
             PageRoute::Moved(path) => answer::moved(&path),
-            PageRoute::Password | PageRoute::Unknown => answer::not_found(),
+            PageRoute::Password | PageRoute::Form { .. } | PageRoute::Unknown => answer::not_found(),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::pages::badge_route::BadgeRoute;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::card_route::{CardRoute, CardSubject};
 use crate::pages::feeds::FeedRoute;
+use crate::pages::forms::FormRoute;
 use crate::pages::script;
 use crate::pages::snapshot::PageLanguages;
 use crate::pages::status_json::StatusDocument;
@@ -46,6 +47,13 @@ pub(super) enum PageRoute<'a> {
     Embed(Option<&'a str>),
     /// A part that visitors see in their language.
     Localized(LocalizedRoute<'a>),
+    /// A form, in the language of the path.
+    Form {
+        /// The language in the path; `None` = by `Accept-Language`.
+        locale: Option<&'a str>,
+        /// The form.
+        form: FormRoute<'a>,
+    },
     /// Another path that has to be used.
     Moved(String),
     /// No part has this path.
@@ -131,6 +139,9 @@ impl<'a> PageRoute<'a> {
     }
 
     fn localized(locale: Option<&'a str>, path: &'a str) -> Self {
+        if let Some(form) = FormRoute::at(path) {
+            return Self::Form { locale, form };
+        }
         if path == "/events" {
             return Self::Events(locale);
         }

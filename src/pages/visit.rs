@@ -3,9 +3,13 @@
 //! The host is taken from the target of the request, or else from its only `Host` header. Other headers about hosts are
 //! ignored.
 
+use std::cell::Cell;
+use std::fmt;
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use actix_web::HttpRequest;
+use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap, ORIGIN};
 
@@ -27,6 +31,29 @@ pub(super) struct PageVisit {
     pub(super) client: IpAddr,
     /// True if this server ended the TLS connection of the visitor.
     has_tls: bool,
+    /// The body of a request that sends a form; otherwise empty.
+    pub(super) form: FormBody,
+}
+
+/// The body of a form, which is read once.
+#[derive(Clone, Default)]
+pub(super) struct FormBody(Rc<Cell<Option<Payload>>>);
+
+impl FormBody {
+    pub(super) fn set(&self, payload: Payload) {
+        self.0.set(Some(payload));
+    }
+
+    /// Returns the body; empty if it was taken before.
+    pub(super) fn take(&self) -> Payload {
+        self.0.take().unwrap_or(Payload::None)
+    }
+}
+
+impl fmt::Debug for FormBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FormBody(..)")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,7 +102,17 @@ impl PageVisit {
             headers: request.headers().clone(),
             client,
             has_tls: request.app_config().secure(),
+            form: FormBody::default(),
         })
+    }
+
+    /// Returns the first language of `Accept-Language`, for texts that need no page; English without one.
+    pub(super) fn preferred_language(&self) -> String {
+        let text = self.accept_language();
+        let first = text.split([',', ';']).next().unwrap_or_default().trim().to_owned();
+        let is_tag =
+            |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if is_tag(&first) { first } else { "en".to_owned() }
     }
 
     /// Returns the value of `Accept-Language`; empty if it is not readable.

@@ -21,8 +21,8 @@ use crate::model::secret::SecretSealer;
 use crate::model::subscriber::CONFIRMATION_MS;
 use crate::notify::carrier::MessageSender;
 use crate::notify::message_hold::MessageHold;
-use crate::store::notifications::courier::{CourierLock, MessageQueue};
-use crate::store::{Databases, MainError, subscriber_deliveries, subscribers};
+use crate::store::notifications::courier::{MessageQueue, take_courier_lock};
+use crate::store::{AdvisoryLock, Databases, MainError, subscriber_deliveries, subscribers};
 use crate::subscribers::counters::SubscriberCounters;
 use crate::subscribers::courier::running_messages::RunningMessages;
 
@@ -62,7 +62,7 @@ impl SubscriberCourier {
     /// Delivers until the future is dropped.
     pub async fn run(self) {
         loop {
-            match CourierLock::take(&self.databases.main, MessageQueue::Subscribers).await {
+            match take_courier_lock(&self.databases.main, MessageQueue::Subscribers).await {
                 Ok(Some(lock)) => {
                     if let Err(error) = self.deliver(&lock).await {
                         tracing::warn!(%error, "delivery to subscribers interrupted; retrying");
@@ -76,7 +76,7 @@ impl SubscriberCourier {
     }
 
     /// Delivers for as long as the lock is held and the database answers.
-    async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
+    async fn deliver(&self, lock: &AdvisoryLock) -> Result<(), MainError> {
         let mut running = RunningMessages::new(self);
         let [mut checked, mut tidied] = [None::<Instant>; 2];
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);

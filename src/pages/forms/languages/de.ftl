@@ -1,0 +1,37 @@
+# Texte der Formulare einer Seite, auf Deutsch.
+
+back = Zurück zum aktuellen Status
+subscribe = Benachrichtigungen abonnieren
+subscribe-intro = Sie werden über Störungen und Wartungen benachrichtigt.
+channel = Wie
+channel-email = E-Mail
+channel-webhook = Webhook
+channel-slack = Slack
+channel-teams = Microsoft Teams
+channel-discord = Discord
+channel-telegram = Telegram
+address = Adresse
+address-hint-email = Ihre E-Mail-Adresse. Dorthin wird eine Nachricht mit einem Link gesendet.
+address-hint-url = Die Adresse des Webhooks. Dorthin wird eine Testnachricht gesendet.
+address-hint-telegram = Das Token Ihres Bots, ein Schrägstrich und der Chat, wie in 123456:ABC/@channel.
+components = Worüber
+components-all = Alle Systeme
+components-hint = Wählen Sie keines, um Nachrichten über alle Systeme zu erhalten.
+language = Sprache
+subscribe-button = Abonnieren
+subscribe-sent = Fast fertig
+subscribe-sent-text = Wenn diese Adresse abonnieren kann, ist eine Nachricht an sie unterwegs. Eine E-Mail enthält einen Link zur Bestätigung, der 24 Stunden gilt.
+subscribe-wrong = Diese Adresse kann nicht verwendet werden. Prüfen Sie sie und versuchen Sie es noch einmal.
+subscribe-busy = Im Moment abonnieren zu viele Personen. Versuchen Sie es in einer Minute noch einmal.
+confirm = Bestätigen Sie Ihr Abonnement
+confirm-text = Drücken Sie auf den Knopf, um Nachrichten von { $page } zu erhalten.
+confirm-button = Bestätigen
+confirmed = Sie haben abonniert
+confirmed-text = Nachrichten von { $page } werden an Sie gesendet. Jede enthält einen Link zum Abbestellen.
+confirm-over = Dieser Link gilt nicht mehr
+confirm-over-text = Er wurde schon benutzt oder ist älter als 24 Stunden. Abonnieren Sie noch einmal, um einen neuen zu erhalten.
+unsubscribe = Abbestellen
+unsubscribe-text = Drücken Sie auf den Knopf, um keine Nachrichten mehr zu erhalten.
+unsubscribe-button = Abbestellen
+unsubscribed = Sie haben abbestellt
+unsubscribed-text = Es werden keine Nachrichten mehr an Sie gesendet.
