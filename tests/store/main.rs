@@ -43,6 +43,7 @@ mod recorder;
 mod restore;
 mod services;
 mod statuspages;
+mod subscriber_deliveries;
 mod subscriber_facts;
 mod support;
 mod tags;

@@ -86,6 +86,11 @@ impl SmtpSink {
         self.sent.lock().unwrap().clone()
     }
 
+    /// The number of mails that were sent to their end.
+    pub(crate) fn count(&self) -> usize {
+        self.sent.lock().unwrap().len()
+    }
+
     /// Those for this recipient.
     pub(crate) fn sent_to(&self, recipient: &str) -> Vec<SentMail> {
         self.sent()
