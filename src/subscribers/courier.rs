@@ -92,11 +92,28 @@ impl SubscriberCourier {
                 self.tidy().await?;
                 tidied = Some(Instant::now());
             }
-            let has_queued = self.queue_news(turn).await?;
-            let has_sent = !is_held && running.send_due().await?;
-            running.settle(if has_queued || has_sent { Duration::ZERO } else { POLL_EVERY }).await?;
+            match self.take_turn(&mut running, turn, is_held).await {
+                Ok(is_busy) => running.settle(if is_busy { Duration::ZERO } else { POLL_EVERY }).await?,
+                Err(error) => {
+                    // What is being sent comes to its end, so that no message is sent twice for this.
+                    running.drain().await?;
+                    return Err(error);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Queues some facts and starts due messages; returns true if there was something to do.
+    async fn take_turn(
+        &self,
+        running: &mut RunningMessages<'_>,
+        turn: usize,
+        is_held: bool,
+    ) -> Result<bool, MainError> {
+        let has_queued = self.queue_news(turn).await?;
+        let has_sent = !is_held && running.send_due().await?;
+        Ok(has_queued || has_sent)
     }
 
     /// Gives up expired messages, and deletes old rows. Does nothing while the wall clock is not trusted.

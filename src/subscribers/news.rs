@@ -37,14 +37,13 @@ pub(super) struct PageIdentity {
 }
 
 impl PageIdentity {
-    /// Reads the page; `None` while visitors cannot see it.
+    /// Reads the page; `None` if it was deleted.
     pub(super) async fn read(
         main: &dyn StoreConnection,
         config: &Config,
         page: i64,
     ) -> Result<Option<Self>, MainError> {
-        let page = visitors::by_key(main, page).await?.filter(|page| page.is_published);
-        let Some(page) = page else { return Ok(None) };
+        let Some(page) = visitors::by_key(main, page).await? else { return Ok(None) };
         let Some(organisation) = organisations::get(main, page.organisation).await? else { return Ok(None) };
         let visibility = Visibility::whole(page.organisation);
         let mut extras = page_extras::of_pages(main, visibility, &[page.key]).await?;
@@ -110,7 +109,8 @@ impl PageNews {
         page: i64,
     ) -> Result<Option<Self>, MainError> {
         let Some(fact) = subscriber_facts::with_key(main, fact).await? else { return Ok(None) };
-        let Some(identity) = PageIdentity::read(main, config, page).await? else { return Ok(None) };
+        let identity = PageIdentity::read(main, config, page).await?;
+        let Some(identity) = identity.filter(|identity| identity.page.is_published) else { return Ok(None) };
         let visibility = Visibility::whole(identity.page.organisation);
         let components = components::of_page(main, visibility, page).await?;
         match fact.subject {

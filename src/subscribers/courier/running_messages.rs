@@ -213,6 +213,15 @@ impl<'a> RunningMessages<'a> {
         if done.is_empty() { Ok(()) } else { self.write_down(&done).await }
     }
 
+    /// Waits for the running attempts to end, and stores their results; starts no others.
+    pub(super) async fn drain(&mut self) -> Result<(), MainError> {
+        self.waiting.clear();
+        while !self.running.is_empty() {
+            self.settle(GATHER).await?;
+        }
+        Ok(())
+    }
+
     /// Notes the end of an attempt: its place is free. Its key stays known until the result is stored.
     fn note_end(&mut self, ended: &FinishedMessage) {
         let now = self.courier.guard.now();
