@@ -43,6 +43,8 @@ pub(super) struct PageFrame {
     pub(super) base: String,
     /// True for the document at the root of the page.
     pub(super) is_home: bool,
+    /// Path of the form to subscribe, if visitors can.
+    pub(super) subscribe: Option<String>,
     pub(super) imprint: Option<String>,
     pub(super) privacy: Option<String>,
 }
@@ -134,6 +136,7 @@ impl PageFrame {
             logo,
             logo_size: page.logo_size.as_str(),
             as_of: choices.as_of.map(DisplayTime::from),
+            subscribe: snapshot.takes_subscribers.then(|| format!("{base}/subscribe")),
             base,
             is_home: screen == PageScreen::Current,
             imprint: page.imprint_url.clone(),

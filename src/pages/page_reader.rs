@@ -14,6 +14,7 @@ use crate::model::component::{Component, ComponentKey};
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::{AccessType, SubscriberChannel};
 use crate::model::verdict::Verdict;
 use crate::model::visibility::Visibility;
 use crate::pages::days_cache::DaysCache;
@@ -117,6 +118,7 @@ impl PageReader<'_> {
             components,
             incidents: announcements::incidents(main, &showing).await?,
             maintenances: announcements::maintenances(main, &showing).await?,
+            takes_subscribers: takes_subscribers(&page, self.config),
             files: extras
                 .files
                 .into_iter()
@@ -224,4 +226,11 @@ struct LiveStates {
     verdicts: HashMap<ServiceKey, Verdict>,
     /// The facts for reading their days.
     measured: HashMap<ServiceKey, MeasuredService>,
+}
+
+/// Returns true if visitors of the page can subscribe.
+fn takes_subscribers(page: &Statuspage, config: &Config) -> bool {
+    let can_send =
+        |channel: &SubscriberChannel| config.mail.is_complete() || *channel != SubscriberChannel::Email;
+    page.access_type == AccessType::Public && page.subscriber_channels.iter().any(can_send)
 }

@@ -30,6 +30,8 @@ pub(super) struct PageSnapshot {
     pub(super) maintenances: Vec<StoredAnnouncement<MaintenanceStatus>>,
     /// Hashes of the uploaded files, by kind.
     pub(super) files: HashMap<AssetKind, String>,
+    /// True if visitors can subscribe: the page is open, and offers a channel through which this server can send.
+    pub(super) takes_subscribers: bool,
     /// The public URL, without a slash at its end (specification 2.6).
     pub(super) url: String,
 }

@@ -12,7 +12,7 @@ use crate::pages::stylesheets;
 #[derive(Template)]
 #[template(path = "subscribe.html")]
 pub(super) struct SubscribeForm {
-    words: FormTexts,
+    texts: FormTexts,
     style: String,
     locale: String,
     name: String,
@@ -44,7 +44,7 @@ impl SubscribeForm {
         problem: Option<&str>,
     ) -> Self {
         let languages = snapshot.languages();
-        let words = FormTexts::of(locale);
+        let texts = FormTexts::of(locale);
         let mut hints: Vec<&'static str> = Vec::new();
         for hint in channels.iter().map(|channel| hint(*channel)) {
             if !hints.contains(&hint) {
@@ -57,7 +57,7 @@ impl SubscribeForm {
         };
         let channel = |channel: &SubscriberChannel| FormChoice {
             value: channel.to_string(),
-            label: words.text(&format!("channel-{channel}")),
+            label: texts.text(&format!("channel-{channel}")),
         };
         Self {
             style: stylesheets::shared_address(),
@@ -65,11 +65,11 @@ impl SubscribeForm {
             name: snapshot.page.name.text(locale, &languages.default).to_owned(),
             home: home(snapshot, locale),
             channels: channels.iter().map(channel).collect(),
-            hints: hints.into_iter().map(|hint| words.text(hint)).collect(),
+            hints: hints.into_iter().map(|hint| texts.text(hint)).collect(),
             components: snapshot.visible().map(component).collect(),
-            problem: problem.map(|problem| words.text(problem)),
+            problem: problem.map(|problem| texts.text(problem)),
             locales: languages.supported,
-            words,
+            texts,
         }
     }
 }
@@ -89,7 +89,7 @@ const fn hint(channel: SubscriberChannel) -> &'static str {
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(super) struct FormMessage {
-    words: FormTexts,
+    texts: FormTexts,
     style: String,
     locale: String,
     name: String,
@@ -102,7 +102,7 @@ pub(super) struct FormMessage {
 impl FormMessage {
     fn of(page: FormPage<'_>, title: &'static str, text: &'static str, button: Option<&'static str>) -> Self {
         Self {
-            words: FormTexts::of(page.locale),
+            texts: FormTexts::of(page.locale),
             style: stylesheets::shared_address(),
             locale: page.locale.to_owned(),
             name: page.name,

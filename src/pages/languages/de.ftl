@@ -87,6 +87,7 @@ month-10 = Oktober
 month-11 = November
 month-12 = Dezember
 
+get-updates = Benachrichtigungen abonnieren
 imprint = Impressum
 privacy = Datenschutz
 skip = Zum Inhalt

@@ -87,6 +87,7 @@ month-10 = October
 month-11 = November
 month-12 = December
 
+get-updates = Get updates
 imprint = Imprint
 privacy = Privacy
 skip = Skip to the content

@@ -87,6 +87,7 @@ month-10 = octubre
 month-11 = noviembre
 month-12 = diciembre
 
+get-updates = Suscribirse
 imprint = Aviso legal
 privacy = Privacidad
 skip = Ir al contenido

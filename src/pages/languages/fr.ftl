@@ -87,6 +87,7 @@ month-10 = octobre
 month-11 = novembre
 month-12 = décembre
 
+get-updates = S’abonner
 imprint = Mentions légales
 privacy = Confidentialité
 skip = Aller au contenu
