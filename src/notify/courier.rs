@@ -20,7 +20,7 @@ pub use attempt::{Courier, chance};
 
 use crate::notify::courier::running_deliveries::RunningDeliveries;
 use crate::store::notifications::courier::{
-    MessageQueue, backlog, bring_all_forward, forget, take_courier_lock,
+    DeliveryQueue, backlog, bring_all_forward, forget, take_courier_lock,
 };
 use crate::store::notifications::order::release_stranded;
 use crate::store::{AdvisoryLock, MainError, subscriber_facts};
@@ -44,7 +44,7 @@ impl Courier {
     /// Delivers until the future is dropped.
     pub async fn run(self) {
         loop {
-            match take_courier_lock(&self.databases.main, MessageQueue::Alerts).await {
+            match take_courier_lock(&self.databases.main, DeliveryQueue::Alerts).await {
                 Ok(Some(lock)) => {
                     if let Err(error) = self.deliver(&lock).await {
                         tracing::warn!(%error, "message delivery interrupted; retrying");

@@ -12,6 +12,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{AffectedService, IncidentKind, IncidentStatus, Severity};
 use crate::model::service::ServiceKey;
+use crate::store::announcements::TouchedService;
 use crate::store::error::MainError;
 use crate::store::incidents::automation::titled_services;
 
@@ -31,7 +32,7 @@ pub struct IncidentNews {
     /// The services that a generated title may name; `None` if a person wrote the title.
     pub may_name: Option<Vec<AffectedService>>,
     /// The services of the incident, sorted by name.
-    pub services: Vec<NamedService>,
+    pub services: Vec<TouchedService>,
 }
 
 /// A maintenance as subscribers hear of it.
@@ -44,16 +45,7 @@ pub struct MaintenanceNews {
     /// Planned end; `None` = open.
     pub end: Option<Timestamp>,
     /// The services of the maintenance, sorted by name.
-    pub services: Vec<NamedService>,
-}
-
-/// A service with its internal name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedService {
-    /// Database key.
-    pub key: ServiceKey,
-    /// Name of the service.
-    pub name: String,
+    pub services: Vec<TouchedService>,
 }
 
 /// The incident with this key, with its status at a timeline entry; `None` if one of them was deleted.
@@ -117,8 +109,8 @@ pub async fn maintenance(
 async fn named(
     connection: &dyn StoreConnection,
     wanted: Select<service::Entity>,
-) -> Result<Vec<NamedService>, MainError> {
+) -> Result<Vec<TouchedService>, MainError> {
     let wanted = wanted.order_by_asc(service::Column::Name).order_by_asc(service::Column::Id);
     let rows: Vec<(ServiceKey, String)> = wanted.into_tuple().all(&connection).await?;
-    Ok(rows.into_iter().map(|(key, name)| NamedService { key, name }).collect())
+    Ok(rows.into_iter().map(|(key, name)| TouchedService { key, name }).collect())
 }

@@ -21,7 +21,7 @@ use crate::model::secret::SecretSealer;
 use crate::model::subscriber::CONFIRMATION_MS;
 use crate::notify::carrier::MessageSender;
 use crate::notify::message_hold::MessageHold;
-use crate::store::notifications::courier::{MessageQueue, take_courier_lock};
+use crate::store::notifications::courier::{DeliveryQueue, take_courier_lock};
 use crate::store::{AdvisoryLock, Databases, MainError, subscriber_deliveries, subscribers};
 use crate::subscribers::counters::SubscriberCounters;
 use crate::subscribers::courier::running_messages::RunningMessages;
@@ -62,7 +62,7 @@ impl SubscriberCourier {
     /// Delivers until the future is dropped.
     pub async fn run(self) {
         loop {
-            match take_courier_lock(&self.databases.main, MessageQueue::Subscribers).await {
+            match take_courier_lock(&self.databases.main, DeliveryQueue::Subscribers).await {
                 Ok(Some(lock)) => {
                     if let Err(error) = self.deliver(&lock).await {
                         tracing::warn!(%error, "delivery to subscribers interrupted; retrying");

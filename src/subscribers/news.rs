@@ -18,8 +18,9 @@ use crate::model::subscriber::PageSubscriber;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
+use crate::store::announcements::TouchedService;
 use crate::store::statuspages::{page_extras, visitors};
-use crate::store::subscriber_news::{IncidentNews, MaintenanceNews, NamedService};
+use crate::store::subscriber_news::{IncidentNews, MaintenanceNews};
 use crate::store::{
     MainError, StoreConnection, components, organisations, subscriber_facts, subscriber_news,
 };
@@ -76,7 +77,7 @@ pub(super) struct PageNews {
     /// True if the incident or the maintenance is over.
     pub(super) is_over: bool,
     /// Planned start and end of a maintenance.
-    pub(super) window: Option<MaintenanceWindow>,
+    pub(super) window: Option<NewsWindow>,
     /// Names of the affected services, as far as the page shows them.
     pub(super) affected: Vec<ShownName>,
     /// Keys of the components that the news touch, and of the groups around them.
@@ -85,7 +86,7 @@ pub(super) struct PageNews {
 
 /// The planned time of a maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MaintenanceWindow {
+pub(super) struct NewsWindow {
     pub(super) start: Timestamp,
     /// `None` = open.
     pub(super) end: Option<Timestamp>,
@@ -162,7 +163,7 @@ impl PageNews {
             state: maintenance_state(fact.kind),
             severity: None,
             is_over: matches!(fact.kind, FactKind::MaintenanceCompleted | FactKind::MaintenanceCancelled),
-            window: Some(MaintenanceWindow { start: maintenance.start, end: maintenance.end }),
+            window: Some(NewsWindow { start: maintenance.start, end: maintenance.end }),
             affected: names.shown(&maintenance.services),
             touched: touched(components, &maintenance.services),
             fact,
@@ -201,7 +202,7 @@ const fn maintenance_state(kind: FactKind) -> &'static str {
 }
 
 /// Keys of the visible components of these services, and of the groups around them.
-fn touched(components: &[Component], services: &[NamedService]) -> HashSet<i64> {
+fn touched(components: &[Component], services: &[TouchedService]) -> HashSet<i64> {
     let services: HashSet<ServiceKey> = services.iter().map(|service| service.key).collect();
     let by_key: HashMap<i64, &Component> = components.iter().map(|one| (one.key, one)).collect();
     let mut found = HashSet::new();
@@ -244,12 +245,12 @@ impl<'a> VisibleNames<'a> {
     }
 
     /// Returns the names of these services, as far as the page shows them.
-    fn shown(&self, services: &[NamedService]) -> Vec<ShownName> {
+    fn shown(&self, services: &[TouchedService]) -> Vec<ShownName> {
         let shows = self.identity.page.shows;
         if !shows.affected_services {
             return Vec::new();
         }
-        let name = |service: &NamedService| match self.linked.get(&service.key) {
+        let name = |service: &TouchedService| match self.linked.get(&service.key) {
             Some(name) => Some(ShownName::Component((*name).clone())),
             None => shows.unlinked_services.then(|| ShownName::Service(service.name.clone())),
         };

@@ -19,7 +19,7 @@ use watchkeeper::model::translated_text::TranslatedText;
 use watchkeeper::model::visibility::Visibility;
 use watchkeeper::store::notification_channels;
 use watchkeeper::store::notifications::courier::{
-    MessageQueue, TryRecord, backlog, forget, store_tries, take_courier_lock,
+    DeliveryQueue, TryRecord, backlog, forget, store_tries, take_courier_lock,
 };
 use watchkeeper::store::notifications::due::{
     DueChannel, MessageSelection, WantedMessages, due_channels, due_messages, read_messages,
@@ -351,15 +351,15 @@ async fn a_message_has_the_time_of_its_change(
 #[tokio::test]
 async fn one_process_delivers(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
-    let lock = take_courier_lock(&store.main, MessageQueue::Alerts).await.unwrap().unwrap();
+    let lock = take_courier_lock(&store.main, DeliveryQueue::Alerts).await.unwrap().unwrap();
     assert!(lock.is_held().await);
     if matches!(backend, Backend::Postgres) {
-        assert!(take_courier_lock(&store.main, MessageQueue::Alerts).await.unwrap().is_none());
+        assert!(take_courier_lock(&store.main, DeliveryQueue::Alerts).await.unwrap().is_none());
     }
     drop(lock);
     let mut taken = None;
     while taken.is_none() {
-        taken = take_courier_lock(&store.main, MessageQueue::Alerts).await.unwrap();
+        taken = take_courier_lock(&store.main, DeliveryQueue::Alerts).await.unwrap();
         tokio::task::yield_now().await;
     }
 }

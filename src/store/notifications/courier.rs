@@ -25,14 +25,14 @@ const CHUNK: usize = 500;
 
 /// The queues of messages. Each is delivered by one process at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageQueue {
+pub enum DeliveryQueue {
     /// Messages to the notification channels of operators.
     Alerts,
     /// Messages to subscribers of status pages.
     Subscribers,
 }
 
-impl MessageQueue {
+impl DeliveryQueue {
     /// Key of the advisory lock that the process which delivers the queue holds.
     const fn lock(self) -> i64 {
         match self {
@@ -46,7 +46,7 @@ impl MessageQueue {
 /// in order and are not sent twice. `None` if another process has it.
 pub async fn take_courier_lock(
     main: &Database,
-    queue: MessageQueue,
+    queue: DeliveryQueue,
 ) -> Result<Option<AdvisoryLock>, MainError> {
     AdvisoryLock::take(main, queue.lock()).await
 }

@@ -17,7 +17,7 @@ use crate::store::MainError;
 use crate::subscribers::address::{SubscriberVault, TelegramAddress};
 use crate::subscribers::courier::SubscriberCourier;
 use crate::subscribers::courier::mail_pool::MailPool;
-use crate::subscribers::courier::news_cache::NewsCache;
+use crate::subscribers::courier::news_cache::{NewsCache, NewsKey};
 use crate::subscribers::news::PageIdentity;
 use crate::subscribers::outgoing_mail::{MailReceiver, MailSender};
 use crate::subscribers::page_tokens::{confirmation_token, unsubscribe_token};
@@ -64,7 +64,8 @@ impl SubscriberCourier {
         if subscriber.status != SubscriberStatus::Active {
             return Ok(PreparedMessage::GivenUp("The subscriber is not active"));
         }
-        let rendered = cache.rendered(self, (fact, subscriber.page), &subscriber.language).await?;
+        let rendered =
+            cache.rendered(self, NewsKey { fact, page: subscriber.page }, &subscriber.language).await?;
         Ok(match rendered {
             Some(rendered) => self.news(mails, delivery, &identity, &rendered, now),
             None => PreparedMessage::GivenUp("The page no longer shows this"),

@@ -18,8 +18,12 @@ const FRESH_FOR: Duration = Duration::from_secs(3);
 /// Maximum number of entries.
 const ENTRIES: usize = 256;
 
-/// A fact on a page.
-type NewsKey = (i64, i64);
+/// A fact on a page, by their database keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NewsKey {
+    pub(super) fact: i64,
+    pub(super) page: i64,
+}
 
 /// News and pages as they were read a moment ago.
 #[derive(Debug, Default)]
@@ -72,7 +76,7 @@ impl NewsCache {
         }
         if !self.news.contains_key(&key) {
             let main = courier.databases.main.reader();
-            let news = PageNews::read(main, &courier.config, key.0, key.1).await?;
+            let news = PageNews::read(main, &courier.config, key.fact, key.page).await?;
             self.news.insert(key, CachedNews { read_at: Instant::now(), news, rendered: HashMap::new() });
         }
         let Some(cached) = self.news.get_mut(&key) else { return Ok(None) };
@@ -87,7 +91,7 @@ impl NewsCache {
                 Ok(Some(rendered))
             }
             Err(error) => {
-                tracing::error!(fact = key.0, %error, "cannot render news for subscribers");
+                tracing::error!(fact = key.fact, %error, "cannot render news for subscribers");
                 Ok(None)
             }
         }
