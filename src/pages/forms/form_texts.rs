@@ -52,6 +52,7 @@ mod tests {
             include_str!("../templates/subscribe.html"),
             include_str!("../templates/form.html"),
             include_str!("form_view.rs"),
+            include_str!("../forms.rs"),
         ];
         let english = FILES.get_file("en.ftl").unwrap().contents_utf8().unwrap();
         for name in names_in(english) {
