@@ -217,7 +217,7 @@ mod tests {
         let is_drawn = |x: &u32| (20..BOX_TOP - 10).any(|y| *image.get_pixel(*x, y) != background);
         let mut drawn = (0..CARD_WIDTH).filter(is_drawn);
         let first = drawn.next().unwrap();
-        (first, drawn.last().unwrap())
+        (first, drawn.next_back().unwrap())
     }
 
     #[rstest]

@@ -113,7 +113,7 @@ fn the_owner_decides_what_the_preview_image_shows() {
     component(&client, &id, "down");
     assert_eq!(card_path(&client, &host), without);
     client.patch(&format!("/v1/statuspages/{id}"), &json!({"seo": {}, "appearance": "dark"})).expect(200);
-    assert_eq!(get_bytes(&client, &host, &card_path(&client, &host)).0.contains("200 ok"), true);
+    assert!(get_bytes(&client, &host, &card_path(&client, &host)).0.contains("200 ok"));
 }
 
 #[test]
