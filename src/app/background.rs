@@ -133,7 +133,6 @@ impl BackgroundTasks {
         let transitions = MaintenanceExecutor { router: router.clone(), clock: clock.clone() };
         let reminders = ReminderPublisher { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = locations.iter().map(|location| location.ask_references(supervisor));
-        let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
         let subscribers = supervisor.spawn(SUBSCRIBERS, move || subscribers.clone().run());
         let notices = supervisor.spawn(NOTICES, move || notices::run(notices.clone()));
@@ -144,7 +143,7 @@ impl BackgroundTasks {
                 .into_iter()
                 .chain([listening, subscribers])
                 .chain(references)
-                .chain(watchdog)
+                .chain(watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run())))
                 .chain(backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run())))
                 .chain(certificates.into_iter().flat_map(|issuer| issue_certificates(supervisor, issuer)))
                 .collect(),

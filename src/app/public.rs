@@ -17,7 +17,7 @@ use crate::pages::access::password_attempts::PasswordAttempts;
 use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::HostCache;
 use crate::pages::live::LivePages;
-use crate::pages::{PageCaches, PageServer};
+use crate::pages::page_server::{PageCaches, PageServer};
 use crate::supervise::ActorKind;
 use crate::timetable::domains::DomainWatch;
 

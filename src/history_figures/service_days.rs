@@ -8,7 +8,7 @@ use crate::model::service_window::ServiceWindow;
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::Verdict;
 use crate::stats::service_days::ServiceDays;
-use crate::store::history::changes;
+use crate::store::history::many_changes;
 use crate::store::{Databases, StoreError, windows};
 
 /// Number of UTC days that are shown, including the present one.
@@ -41,7 +41,7 @@ pub async fn read(
     let mut days = HashMap::with_capacity(services.len());
     for some in services.chunks(SERVICES_AT_ONCE) {
         let keys: Vec<ServiceKey> = some.iter().map(|service| service.key).collect();
-        let changes = changes::since_of(databases.history.reader(), &keys, from).await?;
+        let changes = many_changes::since_of(databases.history.reader(), &keys, from).await?;
         let mut decided: HashMap<ServiceKey, Vec<ServiceWindow>> = HashMap::new();
         for window in windows::since(databases.main.reader(), &keys, from).await? {
             decided.entry(window.service).or_default().push(window);

@@ -3,9 +3,10 @@
 use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::pages::announcements::AnnouncementNames;
+use crate::pages::display_time::DisplayTime;
 use crate::pages::page_texts::PageTexts;
-use crate::pages::route::PageScreen;
-use crate::pages::view::{AnnouncementUpdate, DisplayTime, PageAnnouncement};
+use crate::pages::screen::PageScreen;
+use crate::pages::view::{AnnouncementUpdate, PageAnnouncement};
 use crate::store::announcements::StoredAnnouncement;
 use crate::texts::markdown;
 

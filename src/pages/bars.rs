@@ -129,18 +129,13 @@ fn gap_height(ms: i64) -> i64 {
 /// Returns a line for each run of cells with this shape.
 fn runs(shapes: &[DayShape], wanted: DayShape) -> String {
     let mut text = String::new();
-    let mut start = 0;
+    let mut start = 0_i64;
     for run in shapes.chunk_by(|one, other| one == other) {
+        let length = i64::try_from(run.len()).unwrap_or_default();
         if run.first() == Some(&wanted) {
-            let _ = write!(
-                text,
-                "M{} {}h{}",
-                start * STEP as usize,
-                wanted.middle(),
-                run.len() * STEP as usize - 1
-            );
+            let _ = write!(text, "M{} {}h{}", start * STEP, wanted.middle(), length * STEP - 1);
         }
-        start += run.len();
+        start += length;
     }
     text
 }

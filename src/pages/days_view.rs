@@ -2,8 +2,9 @@
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::pages::bars::{DAYS, DayShape};
+use crate::pages::display_time::DisplayTime;
 use crate::pages::page_texts::PageTexts;
-use crate::pages::view::{DayRow, DisplayTime, PeriodRow, StatusBadge};
+use crate::pages::view::{DayRow, PeriodRow, StatusBadge};
 use crate::stats::service_days::{DayTimes, ServiceDays, VisiblePeriod, VisibleTimeClass};
 
 /// Returns the days on which the service existed, latest first.

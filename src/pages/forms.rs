@@ -6,7 +6,6 @@
 
 mod form_texts;
 mod form_view;
-mod sign_up_limiter;
 
 use std::time::Duration;
 
@@ -21,11 +20,11 @@ use crate::model::statuspage::used_locale;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::subscriber::{COMPONENTS_MAX, ChosenComponent};
 use crate::pages::access::password_form::PASSWORD_PATH;
+use crate::pages::answer;
 use crate::pages::forms::form_view::{FormMessage, FormPage, SubscribeForm};
-pub(super) use crate::pages::forms::sign_up_limiter::SignUpLimiter;
+use crate::pages::page_server::PageServer;
 use crate::pages::snapshot::PageSnapshot;
 use crate::pages::visit::PageVisit;
-use crate::pages::{PageServer, answer};
 use crate::store::MainError;
 use crate::subscribers::address::EnteredAddress;
 use crate::subscribers::page_tokens::read_unsubscribe_token;

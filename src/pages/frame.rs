@@ -5,14 +5,14 @@ use crate::model::asset::AssetKind;
 use crate::model::statuspage::word::PageColorScheme;
 use crate::model::translated_text::TranslatedText;
 use crate::pages::appearance::PageAppearance;
+use crate::pages::display_time::DisplayTime;
 use crate::pages::feeds::{FeedFormat, FeedRoute};
 use crate::pages::page_texts::PageTexts;
-use crate::pages::route::PageScreen;
+use crate::pages::screen::PageScreen;
 use crate::pages::script;
 use crate::pages::snapshot::PageSnapshot;
 use crate::pages::social::SocialTags;
 use crate::pages::stylesheets;
-use crate::pages::view::DisplayTime;
 
 /// The choices on which a visitor's document depends.
 #[derive(Clone, Debug)]

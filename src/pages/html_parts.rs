@@ -10,7 +10,7 @@ use crate::model::statuspage::word::PageColorScheme;
 use crate::pages::answer;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::frame::PageChoices;
-use crate::pages::route::PageScreen;
+use crate::pages::screen::PageScreen;
 use crate::pages::snapshot_cache::PartKey;
 use crate::pages::visit::{PageVisit, VisitLanguage};
 use crate::representation::Representation;

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::pages::live::fragments::PageFragments;
 use crate::pages::live::stream::LiveListener;
-use crate::pages::visit::PageHost;
+use crate::pages::page_host::PageHost;
 
 /// Shortest time between two looks at the open pages.
 const PACE: Duration = Duration::from_secs(1);
@@ -106,6 +106,11 @@ impl LivePages {
         }
     }
 
+    /// Ends the streams of a page that is not shown any more.
+    pub(super) fn end(&self, key: &LiveKey) {
+        self.lock().open.remove(key);
+    }
+
     /// Returns the pages with a stream; forgets the others.
     fn open_pages(&self) -> Vec<LiveKey> {
         let mut topics = self.lock();
@@ -113,10 +118,15 @@ impl LivePages {
         topics.open.keys().cloned().collect()
     }
 
-    /// Sends the difference between these fragments and the ones that open pages show.
+    /// Sends the difference between these fragments and the ones that open pages show. Ends the streams if other visitors may
+    /// see the page now: their browsers ask again.
     pub(super) fn publish(&self, key: &LiveKey, present: PageFragments) {
         let mut topics = self.lock();
         let Some(topic) = topics.open.get_mut(key) else { return };
+        if !present.has_same_access(&topic.shown) {
+            topics.open.remove(key);
+            return;
+        }
         if let Some(event) = present.changes_since(&topic.shown) {
             topic.shown = Arc::new(present);
             // Without receivers the page is forgotten in the next round.
@@ -141,7 +151,11 @@ mod tests {
     }
 
     fn page(html: &str) -> PageFragments {
-        PageFragments::new(vec![PageFragment { id: "overall".into(), html: html.into() }])
+        with_access(html, 0)
+    }
+
+    fn with_access(html: &str, access: u64) -> PageFragments {
+        PageFragments::new(vec![PageFragment { id: "overall".into(), html: html.into() }], access)
     }
 
     #[tokio::test]
@@ -165,6 +179,15 @@ mod tests {
             assert!(stream.next().await.is_none());
         }
         assert!(pages.listen(key(), page("<p>a</p>")).is_none());
+    }
+
+    #[tokio::test]
+    async fn streams_end_when_other_visitors_may_see_the_page() {
+        let pages = LivePages::new(1);
+        let mut stream = Box::pin(stream::events(pages.listen(key(), page("a")).unwrap()));
+        stream.next().await.unwrap();
+        pages.publish(&key(), with_access("a", 1));
+        assert!(stream.next().await.is_none());
     }
 
     #[tokio::test(start_paused = true)]

@@ -21,6 +21,7 @@ mod component_view;
 mod contrast;
 mod days_cache;
 mod days_view;
+mod display_time;
 mod embed;
 mod external_parts;
 mod feeds;
@@ -31,15 +32,19 @@ pub mod host_cache;
 mod html_parts;
 pub mod live;
 mod overall_state;
+mod page_host;
 mod page_reader;
+pub mod page_server;
 mod page_texts;
 mod palette;
 mod past_parts;
 mod response_chart;
 mod route;
+mod screen;
 mod script;
 mod series_cache;
 mod show;
+mod sign_up_limiter;
 mod sitemap;
 mod snapshot;
 pub mod snapshot_cache;
@@ -60,70 +65,27 @@ use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 use tokio::time::Instant;
 
-use crate::clock::Clock;
-use crate::config::Config;
 use crate::history_figures::response_series;
 use crate::id::Id;
-use crate::model::domain_names::DomainNames;
-use crate::model::secret::SecretSealer;
 use crate::model::statuspage::word::AccessType;
-use crate::pages::access::PasswordDoor;
 use crate::pages::calendar_month::CalendarMonth;
-use crate::pages::days_cache::DaysCache;
-use crate::pages::forms::{FormRoute, SignUpLimiter, take_form};
+use crate::pages::forms::{FormRoute, take_form};
 use crate::pages::frame::PageChoices;
-use crate::pages::heavy_tasks::HeavyTasks;
-use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
+use crate::pages::host_cache::{API_PATIENCE, HostOwner, VISITOR_PATIENCE};
 use crate::pages::html_parts::{document, is_shown, part_key};
-use crate::pages::live::{LiveKey, LivePages};
+use crate::pages::live::LiveKey;
+use crate::pages::page_host::PageHost;
 use crate::pages::page_reader::PageReader;
-use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute, PageScreen};
+use crate::pages::page_server::PageServer;
+use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute};
+use crate::pages::screen::PageScreen;
 use crate::pages::script::SCRIPT;
-use crate::pages::series_cache::{ReadSeries, SeriesCache};
+use crate::pages::series_cache::ReadSeries;
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
-use crate::pages::snapshot_cache::{CurrentSnapshot, SnapshotCache};
-use crate::pages::visit::{PageHost, PageVisit, VisitLanguage};
-use crate::service_router::ServiceRouter;
+use crate::pages::snapshot_cache::CurrentSnapshot;
+use crate::pages::visit::{PageVisit, VisitLanguage};
+use crate::store::MainError;
 use crate::store::statuspages::visitors;
-use crate::store::{Databases, MainError};
-
-/// Serves public status pages.
-#[derive(Clone)]
-pub struct PageServer {
-    /// The databases; the main database has pages, components and announcements.
-    pub databases: Databases,
-    /// Knows the owners of services, which hold the current verdicts.
-    pub router: ServiceRouter,
-    /// Source of the wall time.
-    pub clock: Clock,
-    /// The host names of this installation.
-    pub names: Arc<DomainNames>,
-    /// The host names of custom domains.
-    pub hosts: HostCache,
-    /// The settings, from which public URLs are built.
-    pub config: Arc<Config>,
-    /// Signs and checks the tokens in links to subscribers, and seals their addresses.
-    pub sealer: SecretSealer,
-    /// Snapshots of the pages that visitors view.
-    pub cache: PageCaches,
-    /// The pages that somebody has open.
-    pub live: LivePages,
-    /// Draws preview images.
-    pub drawing: HeavyTasks,
-    /// Checks the passwords of pages.
-    pub door: PasswordDoor,
-}
-
-/// Snapshots of the pages that visitors view, with and without their past announcements, and the days of their services.
-/// Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct PageCaches {
-    pages: SnapshotCache<PageHost, PageSnapshot>,
-    histories: SnapshotCache<HistoryKey, PageHistory>,
-    days: DaysCache,
-    series: SeriesCache,
-    sign_ups: Arc<SignUpLimiter>,
-}
 
 impl PageServer {
     /// Answers a request of this client for a page of this host; the result is `None` if the request is not for a page. The
@@ -340,8 +302,9 @@ impl PageServer {
         let read = async |earlier: Option<&PageSnapshot>| self.reader().read(&key.host, earlier).await;
         let current = match self.cache.pages.current(&key.host, changes, now, read).await {
             Ok(Some(current)) if current.as_of.is_none() => current,
+            Ok(None) => return self.live.end(key),
             // Visitors keep what they see: the next load of the page says more.
-            Ok(_) => return,
+            Ok(Some(_)) => return,
             Err(error) => {
                 tracing::debug!(%error, "cannot follow an open status page");
                 return;

@@ -8,13 +8,14 @@ use crate::id::Id;
 use crate::pages::badge_route::{BadgeKind, BadgePast};
 use crate::pages::external_parts::{self, CardRequest};
 use crate::pages::feeds::{self, FeedChoices, FeedRoute};
+use crate::pages::page_server::PageServer;
 use crate::pages::page_texts::PageTexts;
 use crate::pages::route::{LocalizedBadge, LocalizedCard};
 use crate::pages::snapshot::{HistoryScope, PageSnapshot};
 use crate::pages::snapshot_cache::{CurrentSnapshot, PartKey};
 use crate::pages::status_json::StatusDocument;
 use crate::pages::visit::PageVisit;
-use crate::pages::{PageServer, answer, card_route};
+use crate::pages::{answer, card_route};
 
 impl PageServer {
     /// Answers a request for a feed.

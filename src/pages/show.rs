@@ -1,5 +1,7 @@
 //! Renders snapshots of a page as HTML documents for visitors, each in one language.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use askama::Template as _;
 
 use crate::clock::DAY_MS;
@@ -7,20 +9,22 @@ use crate::history_figures::response_series::ResponseSeries;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
+use crate::model::statuspage::Statuspage;
 use crate::pages::announcement_view::AnnouncementRenderer;
 use crate::pages::announcements::AnnouncementNames;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::component_view::{ShownComponent, VisitorLanguage};
 use crate::pages::days_view;
+use crate::pages::display_time::DisplayTime;
 use crate::pages::frame::{PageChoices, PageFrame};
 use crate::pages::live::fragments::{PageFragment, PageFragments};
 use crate::pages::page_texts::{PageTexts, TextValue};
 use crate::pages::response_chart::ResponseChart;
-use crate::pages::route::PageScreen;
+use crate::pages::screen::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};
 use crate::pages::view::{
-    AnnouncementPage, AnnouncementsFragment, ChartView, ComponentEntry, ComponentPage, DisplayTime,
-    GroupFragment, MonthPage, OverallFragment, PublicPage,
+    AnnouncementPage, AnnouncementsFragment, ChartView, ComponentEntry, ComponentPage, GroupFragment,
+    MonthPage, OverallFragment, PublicPage,
 };
 use crate::store::announcements::StoredAnnouncement;
 
@@ -56,7 +60,7 @@ fn public_page(
         history: snapshot.page.shows.incident_history.then(|| month_path(&frame.base, month)),
         frame,
     };
-    page.revision = fragments(&page)?.revision().to_owned();
+    page.revision = fragments(&page, access(&snapshot.page))?.revision().to_owned();
     Ok(page)
 }
 
@@ -69,10 +73,17 @@ pub(super) fn live_fragments(
     choices: &PageChoices,
     month: CalendarMonth,
 ) -> Result<PageFragments, askama::Error> {
-    fragments(&public_page(snapshot, choices, month)?)
+    fragments(&public_page(snapshot, choices, month)?, access(&snapshot.page))
 }
 
-fn fragments(page: &PublicPage) -> Result<PageFragments, askama::Error> {
+/// Returns a number that changes when other visitors may see the page.
+fn access(page: &Statuspage) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (page.access_type.as_str(), &page.password_hash, &page.email_whitelist).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn fragments(page: &PublicPage, access: u64) -> Result<PageFragments, askama::Error> {
     let PublicPage { frame, overall, incidents, maintenances, .. } = page;
     let announcements = AnnouncementsFragment { frame, incidents, maintenances };
     let mut found = vec![
@@ -80,7 +91,7 @@ fn fragments(page: &PublicPage) -> Result<PageFragments, askama::Error> {
         PageFragment { id: "announcements".to_owned(), html: announcements.render()? },
     ];
     add_entries(&mut found, &page.entries)?;
-    Ok(PageFragments::new(found))
+    Ok(PageFragments::new(found, access))
 }
 
 fn add_entries(found: &mut Vec<PageFragment>, entries: &[ComponentEntry]) -> Result<(), askama::Error> {

@@ -13,7 +13,7 @@ use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::statuspage::Statuspage;
 use crate::pages::calendar_month::CalendarMonth;
-use crate::pages::visit::PageHost;
+use crate::pages::page_host::PageHost;
 use crate::stats::service_days::ServiceDays;
 use crate::store::announcements::StoredAnnouncement;
 

@@ -263,7 +263,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::pages::visit::PageHost;
+    use crate::pages::page_host::PageHost;
 
     /// A page that counts how often it is read.
     #[derive(Default)]

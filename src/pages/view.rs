@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::clock::Timestamp;
 use crate::pages::bars::UptimeBar;
+use crate::pages::display_time::DisplayTime;
 use crate::pages::frame::PageFrame;
 use crate::pages::response_chart::ResponseChart;
 
@@ -192,28 +192,4 @@ pub(super) struct AnnouncementUpdate {
     pub(super) at: DisplayTime,
     /// HTML that is safe to show.
     pub(super) message: String,
-}
-
-/// A moment, readable and machine-readable.
-#[derive(Debug)]
-pub(super) struct DisplayTime {
-    pub(super) exact: String,
-    pub(super) text: String,
-}
-
-impl From<Timestamp> for DisplayTime {
-    fn from(at: Timestamp) -> Self {
-        let exact = at.to_string();
-        let text = format!("{} {} UTC", &exact[..10], &exact[11..16]);
-        Self { exact, text }
-    }
-}
-
-impl DisplayTime {
-    /// A moment to the second.
-    pub(super) fn exact(at: Timestamp) -> Self {
-        let exact = at.to_string();
-        let text = format!("{} {} UTC", &exact[..10], &exact[11..19]);
-        Self { exact, text }
-    }
 }

@@ -13,8 +13,9 @@ use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap, ORIGIN};
 
-use crate::model::domain_names::{DomainNames, is_hostname};
+use crate::model::domain_names::DomainNames;
 use crate::model::language::choose;
+use crate::pages::page_host::PageHost;
 use crate::pages::snapshot::PageLanguages;
 
 /// A request to a host that may belong to a status page.
@@ -56,14 +57,6 @@ impl fmt::Debug for FormBody {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum PageHost {
-    /// A label below the host of the pages; a page with this slug need not exist.
-    Slug(String),
-    /// A host name that may be a custom domain.
-    Custom(String),
-}
-
 /// Path prefixes that are served on every host without a page: for load balancers, Prometheus, clients of the API, jobs
 /// that send pings to an internal name, and proxies that ask whether a host needs a certificate. The files of pages are among
 /// them, because the API names them.
@@ -93,7 +86,7 @@ impl PageVisit {
         client: IpAddr,
         names: &DomainNames,
     ) -> Option<Self> {
-        let host = page_host(host, names)?;
+        let host = PageHost::read(host, names)?;
         Some(Self {
             host,
             method: request.method().clone(),
@@ -159,16 +152,6 @@ impl<'a> LanguagePath<'a> {
         let named = languages.supported.iter().find(|locale| *locale == first);
         named.map_or(Self::Negotiated(path), |locale| Self::Explicit { locale, rest })
     }
-}
-
-fn page_host(host: &str, names: &DomainNames) -> Option<PageHost> {
-    if names.is_of_api(host) {
-        return None;
-    }
-    if let Some(slug) = names.slug(host) {
-        return Some(PageHost::Slug(slug.to_owned()));
-    }
-    is_hostname(host).then(|| PageHost::Custom(host.to_owned()))
 }
 
 #[cfg(test)]

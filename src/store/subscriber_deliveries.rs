@@ -176,11 +176,11 @@ pub async fn due(
         .await?;
     let keys: Vec<i64> = rows.iter().map(|row| row.subscriber_id).collect();
     let mut receivers = subscribers::with_keys(connection, &keys).await?;
-    rows.into_iter().filter_map(|row| from_row(row, &mut receivers).transpose()).collect()
+    rows.iter().filter_map(|row| from_row(row, &mut receivers).transpose()).collect()
 }
 
 fn from_row(
-    row: Model,
+    row: &Model,
     receivers: &mut HashMap<i64, PageSubscriber>,
 ) -> Result<Option<SubscriberDelivery>, MainError> {
     let id = row.public_id.parse();

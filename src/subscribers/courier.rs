@@ -9,22 +9,17 @@ mod mail_pool;
 mod news_cache;
 mod queueing;
 mod running_messages;
+mod subscriber_courier;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::clock::guard::ClockGuard;
-use crate::config::Config;
-use crate::model::secret::SecretSealer;
 use crate::model::subscriber::CONFIRMATION_MS;
-use crate::notify::carrier::MessageSender;
-use crate::notify::message_hold::MessageHold;
 use crate::store::notifications::courier::{DeliveryQueue, take_courier_lock};
-use crate::store::{AdvisoryLock, Databases, MainError, subscriber_deliveries, subscribers};
-use crate::subscribers::counters::SubscriberCounters;
+use crate::store::{AdvisoryLock, MainError, subscriber_deliveries, subscribers};
 use crate::subscribers::courier::running_messages::RunningMessages;
+pub use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
 
 /// The poll interval while nothing is due.
 const POLL_EVERY: Duration = Duration::from_millis(200);
@@ -36,27 +31,6 @@ const TIDY: Duration = Duration::from_secs(60);
 const RETRY: Duration = Duration::from_secs(2);
 /// The time for which finished messages are kept, in milliseconds: a week.
 const RETENTION_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
-
-/// Delivers messages to subscribers of status pages.
-#[derive(Clone, Debug)]
-pub struct SubscriberCourier {
-    /// The databases; the main one holds the queue.
-    pub databases: Databases,
-    /// Sends mails, and messages to addresses that clients of the API entered.
-    pub sender: MessageSender,
-    /// Sends messages to addresses that visitors entered, which must be public.
-    pub visitors_sender: MessageSender,
-    /// Opens the secrets of subscribers, and signs the tokens of links.
-    pub sealer: SecretSealer,
-    /// The settings: the mail server, and the addresses of pages.
-    pub config: Arc<Config>,
-    /// Guard of the wall clock: while the clock is not trusted, nothing is given up.
-    pub guard: Arc<ClockGuard>,
-    /// The hold after a restore: while it is active, no message is sent.
-    pub hold: MessageHold,
-    /// Numbers of messages, for `/metrics`.
-    pub counters: Arc<SubscriberCounters>,
-}
 
 impl SubscriberCourier {
     /// Delivers until the future is dropped.

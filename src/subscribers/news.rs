@@ -118,7 +118,7 @@ impl PageNews {
             FactSubject::Incident { incident, entry } => {
                 let incident = subscriber_news::incident(main, incident, entry).await?;
                 let incident = incident.filter(|incident| incident.is_published);
-                Ok(incident.map(|incident| Self::of_incident(identity, fact, &components, incident)))
+                Ok(incident.map(|incident| Self::of_incident(identity, fact, &components, &incident)))
             }
             FactSubject::Maintenance { maintenance, .. } | FactSubject::Reminder { maintenance, .. } => {
                 let maintenance = subscriber_news::maintenance(main, maintenance).await?;
@@ -132,14 +132,14 @@ impl PageNews {
         identity: PageIdentity,
         fact: SubscriberFact,
         components: &[Component],
-        incident: IncidentNews,
+        incident: &IncidentNews,
     ) -> Self {
         let names = VisibleNames::of(&identity, components);
         let title = incident.may_name.as_ref().map(|services| names.title(&fact.title, services));
         Self {
             subject: incident.id,
             title: title.unwrap_or_else(|| fact.title.clone()),
-            state: incident_state(&incident),
+            state: incident_state(incident),
             severity: Some(incident.severity),
             is_over: incident.status == IncidentStatus::Resolved,
             window: None,

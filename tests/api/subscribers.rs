@@ -140,7 +140,8 @@ fn a_wrong_subscriber_is_refused(#[case] body: Value, #[case] expected: &[&str])
     let mut shown: Vec<String> = errors.into_iter().map(|(field, text)| format!("{field}: {text}")).collect();
     let mut expected: Vec<String> =
         expected.iter().map(|text| text.replace("{unknown}", UNKNOWN_ID)).collect();
-    (shown.sort(), expected.sort());
+    shown.sort();
+    expected.sort();
     assert_eq!(shown, expected);
 }
 

@@ -4,7 +4,7 @@ use rstest::rstest;
 use watchkeeper::model::history::MeasuredStatus::{self, Degraded, Down, NoData, Unknown, Up};
 use watchkeeper::model::history::{ChangeCause, StatusChange};
 use watchkeeper::model::partition::{Partition, PartitionSet};
-use watchkeeper::store::history::changes;
+use watchkeeper::store::history::{changes, many_changes};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -28,7 +28,7 @@ fn of(service: i64) -> Vec<StatusChange> {
 /// The changes of many services, read together, are those of each.
 async fn require_same_for_many(store: &Store, since_ms: i64) {
     let reader = store.history.reader();
-    let mut together = changes::since_of(reader, &[1, 2, 3], at(since_ms)).await.unwrap();
+    let mut together = many_changes::since_of(reader, &[1, 2, 3], at(since_ms)).await.unwrap();
     for service in 1..=3 {
         let alone = changes::since(reader, service, at(since_ms)).await.unwrap();
         assert_eq!(together.remove(&service).unwrap_or_default(), alone, "service {service}");

@@ -4,7 +4,7 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::pages::feeds::PageFeed;
 use crate::pages::feeds::entries::EntryReader;
-use crate::pages::route::PageScreen;
+use crate::pages::screen::PageScreen;
 use crate::store::announcements::StoredAnnouncement;
 use crate::texts::icalendar::{CalendarEvent, CalendarFeed, EventDetails};
 use crate::texts::markdown;

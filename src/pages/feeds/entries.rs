@@ -6,7 +6,7 @@ use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
 use crate::pages::feeds::{FeedChoices, FeedRoute};
 use crate::pages::page_texts::{PageTexts, TextValue};
-use crate::pages::route::PageScreen;
+use crate::pages::screen::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageHistory};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
 use crate::texts::markdown;

@@ -26,6 +26,8 @@ pub(in crate::pages) struct PageFragment {
 pub(in crate::pages) struct PageFragments {
     fragments: Vec<PageFragment>,
     revision: String,
+    /// Changes when other visitors may see the page.
+    access: u64,
 }
 
 /// An event with the changed parts.
@@ -37,14 +39,20 @@ struct ChangeEvent<'a> {
 }
 
 impl PageFragments {
-    pub(in crate::pages) fn new(fragments: Vec<PageFragment>) -> Self {
+    /// Creates the parts of a page. `access` changes when other visitors may see the page.
+    pub(in crate::pages) fn new(fragments: Vec<PageFragment>, access: u64) -> Self {
         let whole: String = fragments.iter().flat_map(|one| [one.id.as_str(), one.html.as_str()]).collect();
-        Self { revision: hash(whole.as_bytes()), fragments }
+        Self { revision: hash(whole.as_bytes()), fragments, access }
     }
 
     /// Returns the hash of all fragments.
     pub(in crate::pages) fn revision(&self) -> &str {
         &self.revision
+    }
+
+    /// Returns true if the same visitors may see both.
+    pub(super) const fn has_same_access(&self, other: &Self) -> bool {
+        self.access == other.access
     }
 
     /// Returns the event that brings an open page from `earlier` to these fragments; `None` if nothing has changed.
@@ -79,7 +87,7 @@ mod tests {
 
     fn page(parts: &[(&str, &str)]) -> PageFragments {
         let fragment = |(id, html): &(&str, &str)| PageFragment { id: (*id).into(), html: (*html).into() };
-        PageFragments::new(parts.iter().map(fragment).collect())
+        PageFragments::new(parts.iter().map(fragment).collect(), 0)
     }
 
     #[rstest]
@@ -98,7 +106,7 @@ mod tests {
     fn large_changes_load_the_page_again() {
         let many = |html: &str| {
             let fragment = |number: usize| PageFragment { id: number.to_string(), html: html.into() };
-            PageFragments::new((0..=CHANGES_MAX).map(fragment).collect())
+            PageFragments::new((0..=CHANGES_MAX).map(fragment).collect(), 0)
         };
         assert_eq!(many("b").changes_since(&many("a")).unwrap(), RELOAD);
         let long = "x".repeat(EVENT_BYTES_MAX);

@@ -11,7 +11,7 @@ use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
-use crate::pages::route::PageScreen;
+use crate::pages::screen::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageSnapshot};
 use crate::store::announcements::{AnnouncementEntry, StoredAnnouncement};
 use crate::texts::markdown;

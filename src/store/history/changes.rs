@@ -6,8 +6,6 @@
 //!
 //! Rows about flapping (causes 8 and 9) change no status: only [`flapping`] and `of_flapping` read them.
 
-mod batch;
-
 use std::collections::HashMap;
 
 use crate::store::connection::StoreConnection;
@@ -23,8 +21,6 @@ use crate::model::service::ServiceKey;
 use crate::model::status_timeline::in_time_order;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
-
-pub use batch::since_of;
 
 /// The changes of a service at or after `from`, oldest first, preceded by the last change before `from`. Together they
 /// give the status at every time since `from`.
@@ -114,7 +110,7 @@ async fn not_before(
         .map(Some)
 }
 
-fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
+pub(super) fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     let corrupt = || HistoryError::corrupt("status_change", &service, &format!("`{text}` is not a change"));
     let mut words = text.split(' ');
     let at = words.next().and_then(|word| word.parse().ok()).ok_or_else(corrupt)?;

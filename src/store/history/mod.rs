@@ -19,6 +19,7 @@ pub mod holds;
 mod insert;
 mod late_results;
 pub mod locations;
+pub mod many_changes;
 pub mod newest;
 pub mod progress;
 pub mod recent;

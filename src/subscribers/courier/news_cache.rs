@@ -3,13 +3,14 @@
 //! An entry is used for a few seconds: what visitors can no longer see is not sent much longer either.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::store::MainError;
-use crate::subscribers::courier::SubscriberCourier;
+use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
 use crate::subscribers::news::{PageIdentity, PageNews};
 use crate::subscribers::rendered_news::{RenderedNews, render_news};
 
@@ -74,12 +75,14 @@ impl NewsCache {
         if self.news.len() >= ENTRIES {
             self.news.clear();
         }
-        if !self.news.contains_key(&key) {
-            let main = courier.databases.main.reader();
-            let news = PageNews::read(main, &courier.config, key.fact, key.page).await?;
-            self.news.insert(key, CachedNews { read_at: Instant::now(), news, rendered: HashMap::new() });
-        }
-        let Some(cached) = self.news.get_mut(&key) else { return Ok(None) };
+        let cached = match self.news.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(missing) => {
+                let main = courier.databases.main.reader();
+                let news = PageNews::read(main, &courier.config, key.fact, key.page).await?;
+                missing.insert(CachedNews { read_at: Instant::now(), news, rendered: HashMap::new() })
+            }
+        };
         let Some(news) = &cached.news else { return Ok(None) };
         if let Some(rendered) = cached.rendered.get(locale) {
             return Ok(Some(Rc::clone(rendered)));

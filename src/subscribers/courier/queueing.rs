@@ -7,7 +7,7 @@ use crate::model::notification::delivery::GIVEN_UP_AFTER_MS;
 use crate::model::subscriber::PageSubscriber;
 use crate::store::subscriber_deliveries::{UnqueuedFact, advance, lock_position, queue_fact, unqueued};
 use crate::store::{MainError, subscribers};
-use crate::subscribers::courier::SubscriberCourier;
+use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
 use crate::subscribers::news::PageNews;
 
 /// Maximum number of pages that take turns.

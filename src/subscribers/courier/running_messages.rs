@@ -21,9 +21,9 @@ use crate::notify::circuit_breaker::{ChannelSign, CircuitBreaker, FailureSource,
 use crate::notify::courier::chance;
 use crate::store::subscriber_deliveries::{self, AttemptRecord, DueRequest};
 use crate::store::{MainError, Transaction, subscribers};
-use crate::subscribers::courier::SubscriberCourier;
 use crate::subscribers::courier::mail_pool::MailPool;
 use crate::subscribers::courier::news_cache::NewsCache;
+use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
 use crate::subscribers::outgoing_mail::MailSender;
 
 /// Maximum number of mails that are sent at the same time, each over its own connection.

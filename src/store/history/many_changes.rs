@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use sea_orm::{ConnectionTrait, EntityTrait, Statement};
 use watchkeeper_entities::status_change::Entity;
 
-use super::{from_row, read, since};
 use crate::clock::Timestamp;
 use crate::model::history::StatusChange;
 use crate::model::service::ServiceKey;
 use crate::store::connection::StoreConnection;
 use crate::store::error::HistoryError;
+use crate::store::history::changes::{from_row, read, since};
 
 /// The changes of each of these services, of which there are at most a thousand, at or after `from`, as [`since`] returns
 /// them. A service without changes is not in the result.
