@@ -70,11 +70,11 @@ fn a_component_is_not_shown_better_than_measured() {
 }
 
 #[test]
-fn a_page_refreshes_itself() {
+fn a_page_does_not_reload_itself() {
     let client = Server::shared_client();
     let (_, host) = page(&client);
     let answer = get_at(&client, &host, "/").expect(200);
-    assert_eq!(answer.header("refresh"), Some("60"));
+    assert_eq!(answer.header("refresh"), None);
     assert!(!answer.body.contains("As of"), "it is up to date");
 }
 
