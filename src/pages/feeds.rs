@@ -3,49 +3,18 @@
 
 mod calendar;
 mod entries;
+mod feed_route;
 
 use askama::Template;
 use serde_json::json;
 
 use crate::clock::Timestamp;
-use crate::id::Id;
 use crate::pages::feeds::entries::FeedEntry;
+pub(super) use crate::pages::feeds::feed_route::{FeedChoices, FeedFormat, FeedRoute};
 use crate::pages::snapshot::{PageComponent, PageHistory};
 
 /// Maximum number of entries.
 const ENTRIES_MAX: usize = 50;
-
-/// A feed of a page, or of one component.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FeedRoute {
-    pub(super) format: FeedFormat,
-    /// The component that the feed is about; `None` = the whole page.
-    pub(super) component: Option<Id>,
-}
-
-/// The format of a feed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FeedFormat {
-    /// Atom (RFC 4287).
-    Atom,
-    /// RSS 2.0.
-    Rss,
-    /// JSON Feed 1.1.
-    Json,
-    /// iCalendar (RFC 5545), with maintenances only.
-    Calendar,
-}
-
-/// The choices of a reader.
-#[derive(Clone, Debug)]
-pub(super) struct FeedChoices<'a> {
-    pub(super) locale: &'a str,
-    /// True for an entry for each update, false for one for each incident and maintenance.
-    pub(super) each_update: bool,
-    /// Host name below which all pages are, for ids.
-    pub(super) authority: &'a str,
-    pub(super) now: Timestamp,
-}
 
 /// A feed cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -54,50 +23,6 @@ pub(super) enum FeedError {
     Template(#[from] askama::Error),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-}
-
-impl FeedFormat {
-    pub(super) const ALL: [Self; 4] = [Self::Atom, Self::Rss, Self::Json, Self::Calendar];
-
-    /// Returns the last part of the path.
-    pub(super) const fn file_name(self) -> &'static str {
-        match self {
-            Self::Atom => "history.atom",
-            Self::Rss => "history.rss",
-            Self::Json => "feed.json",
-            Self::Calendar => "maintenances.ics",
-        }
-    }
-
-    /// Returns the media type, without the encoding, which is UTF-8.
-    pub(super) const fn media_type(self) -> &'static str {
-        match self {
-            Self::Atom => "application/atom+xml",
-            Self::Rss => "application/rss+xml",
-            Self::Json => "application/feed+json",
-            Self::Calendar => "text/calendar",
-        }
-    }
-}
-
-impl FeedRoute {
-    /// Returns the feed at a path that names no language.
-    pub(super) fn at(path: &str) -> Option<Self> {
-        let (folder, name) = path.rsplit_once('/')?;
-        let format = FeedFormat::ALL.into_iter().find(|format| format.file_name() == name)?;
-        let component = match folder.strip_prefix("/components/") {
-            Some(id) => Some(id.parse().ok()?),
-            None if folder.is_empty() => None,
-            None => return None,
-        };
-        Some(Self { format, component })
-    }
-
-    /// Returns the path of the feed, without a language.
-    pub(super) fn path(self) -> String {
-        let folder = self.component.map_or_else(String::new, |id| format!("/components/{id}"));
-        format!("{folder}/{}", self.format.file_name())
-    }
 }
 
 /// Writes a feed; `None` if visitors see no component with its id.
@@ -122,7 +47,7 @@ pub(super) fn write(
         entries: Vec::new(),
     };
     if route.format == FeedFormat::Calendar {
-        return Ok(Some(calendar::write(&reader, &feed).into_bytes()));
+        return Ok(Some(calendar::write(&reader, feed.title, feed.home).into_bytes()));
     }
     let mut entries = reader.entries();
     entries.truncate(ENTRIES_MAX);
@@ -187,27 +112,4 @@ fn json_feed(feed: &PageFeed) -> Result<String, serde_json::Error> {
         "version": "https://jsonfeed.org/version/1.1", "title": feed.title, "home_page_url": feed.home,
         "feed_url": feed.address, "language": feed.locale, "authors": [{"name": feed.author}], "items": items,
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("/history.atom", true)]
-    #[case("/history.rss", true)]
-    #[case("/feed.json", true)]
-    #[case("/maintenances.ics", true)]
-    #[case("/components/ZmCQideh_cmU2E495CYCg/history.atom", true)]
-    #[case("/components/ZmCQideh_cmU2E495CYCg/maintenances.ics", true)]
-    #[case("/components/x/history.atom", false)]
-    #[case("/components/history.atom", false)]
-    #[case("/a/history.atom", false)]
-    #[case("/history.xml", false)]
-    fn a_feed_is_found_at_its_path(#[case] path: &str, #[case] is_known: bool) {
-        let found = FeedRoute::at(path);
-        assert_eq!(found.map(FeedRoute::path), is_known.then(|| path.to_owned()));
-    }
 }

@@ -2,7 +2,6 @@
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::maintenance::MaintenanceStatus;
-use crate::pages::feeds::PageFeed;
 use crate::pages::feeds::entries::EntryReader;
 use crate::pages::screen::PageScreen;
 use crate::store::announcements::StoredAnnouncement;
@@ -14,8 +13,8 @@ const CANCELLED_FOR_MS: i64 = 30 * DAY_MS;
 /// Length that is shown for a maintenance with an open end, from its start or from now.
 const OPEN_END_MS: i64 = 3_600_000;
 
-/// Writes the calendar.
-pub(super) fn write(reader: &EntryReader<'_>, feed: &PageFeed) -> String {
+/// Writes the calendar of a page with this public URL.
+pub(super) fn write(reader: &EntryReader<'_>, name: String, url: String) -> String {
     let now = reader.choices.now;
     let is_shown = |one: &&StoredAnnouncement<MaintenanceStatus>| {
         let is_recent = now.ms_since(one.updated_at) < CANCELLED_FOR_MS;
@@ -24,8 +23,8 @@ pub(super) fn write(reader: &EntryReader<'_>, feed: &PageFeed) -> String {
     let maintenances = reader.history.maintenances.iter().filter(is_shown);
     CalendarFeed {
         product: "Status page",
-        name: feed.title.clone(),
-        url: Some(feed.home.clone()),
+        name,
+        url: Some(url),
         events: maintenances.map(|one| event(reader, one)).collect(),
     }
     .render()

@@ -4,7 +4,7 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
-use crate::pages::feeds::{FeedChoices, FeedRoute};
+use crate::pages::feeds::feed_route::{FeedChoices, FeedRoute};
 use crate::pages::page_texts::{PageTexts, TextValue};
 use crate::pages::screen::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageHistory};
