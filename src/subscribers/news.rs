@@ -14,6 +14,7 @@ use crate::model::component::Component;
 use crate::model::incident::{AffectedService, IncidentStatus, Severity};
 use crate::model::service::ServiceKey;
 use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::AccessType;
 use crate::model::subscriber::PageSubscriber;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
@@ -111,7 +112,10 @@ impl PageNews {
     ) -> Result<Option<Self>, MainError> {
         let Some(fact) = subscriber_facts::with_key(main, fact).await? else { return Ok(None) };
         let identity = PageIdentity::read(main, config, page).await?;
-        let Some(identity) = identity.filter(|identity| identity.page.is_published) else { return Ok(None) };
+        let is_shown = |identity: &PageIdentity| {
+            identity.page.is_published && identity.page.access_type != AccessType::EmailWhitelist
+        };
+        let Some(identity) = identity.filter(is_shown) else { return Ok(None) };
         let visibility = Visibility::whole(identity.page.organisation);
         let components = components::of_page(main, visibility, page).await?;
         match fact.subject {

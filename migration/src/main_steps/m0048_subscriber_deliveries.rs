@@ -30,7 +30,8 @@ impl MigrationTrait for Step {
         waiting.and_where(Expr::col("ended_at").is_null());
         manager.create_index(waiting).await?;
         for (name, columns) in [
-            ("subscriber_delivery_by_fact", ["fact_id"].as_slice()),
+            ("subscriber_delivery_by_page", ["statuspage_id"].as_slice()),
+            ("subscriber_delivery_by_fact", &["fact_id"]),
             ("subscriber_delivery_by_end", &["ended_at"]),
         ] {
             manager.create_index(index(name, DELIVERY, columns)).await?;

@@ -32,6 +32,8 @@ pub struct SubscriberAttempt {
     pub outcome: DeliveryOutcome,
     /// What a failure is blamed on.
     pub owner: FaultOwner,
+    /// True if the receiver has answered.
+    pub has_answer: bool,
     /// The answer of the receiver, or the error.
     pub detail: String,
 }
@@ -64,8 +66,13 @@ pub fn change_after(
 ) -> SubscriberChange {
     let subscriber = &delivery.subscriber;
     let is_proof = delivery.fact.is_none();
-    let is_blamed =
-        if is_mail { attempt.owner == FaultOwner::Recipient } else { attempt.owner != FaultOwner::Sender };
+    let is_blamed = match attempt.owner {
+        FaultOwner::Recipient => true,
+        FaultOwner::Channel => !is_mail,
+        // A message that was given up here had no answer.
+        FaultOwner::Message => !is_mail && attempt.has_answer,
+        FaultOwner::Sender => false,
+    };
     match attempt.outcome {
         DeliveryOutcome::Delivered
             if is_proof && !is_mail && subscriber.status == SubscriberStatus::Pending =>
@@ -140,7 +147,22 @@ mod tests {
         #[case] expected: SubscriberChange,
     ) {
         let status = if is_proof { SubscriberStatus::Pending } else { SubscriberStatus::Active };
-        let attempt = SubscriberAttempt { outcome, owner, detail: "550".into() };
+        let attempt = SubscriberAttempt { outcome, owner, has_answer: true, detail: "550".into() };
         assert_eq!(change_after(&delivery(status, is_proof, refusals), is_mail, &attempt), expected);
+    }
+
+    /// A message that was given up here says nothing about its receiver.
+    #[test]
+    fn a_message_without_an_answer_changes_nothing() {
+        let attempt = SubscriberAttempt {
+            outcome: DeliveryOutcome::Refused,
+            owner: FaultOwner::Message,
+            has_answer: false,
+            detail: "It is proven already".into(),
+        };
+        for is_proof in [true, false] {
+            let delivery = delivery(SubscriberStatus::Active, is_proof, 2);
+            assert_eq!(change_after(&delivery, false, &attempt), SubscriberChange::None);
+        }
     }
 }

@@ -273,6 +273,7 @@ async fn apply_change(
     let attempt = SubscriberAttempt {
         outcome: ended.report.outcome,
         owner: ended.report.owner,
+        has_answer: ended.report.status_code.is_some(),
         detail: ended.report.detail.clone(),
     };
     let key = ended.delivery.subscriber.key;
