@@ -46,6 +46,15 @@ pub(super) enum FormRoute<'a> {
     Unsubscribe(&'a str),
 }
 
+/// A form as a visitor asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VisitorForm<'a> {
+    pub(super) locale: &'a str,
+    pub(super) form: FormRoute<'a>,
+    /// True if the visitor may see the page.
+    pub(super) is_admitted: bool,
+}
+
 impl<'a> FormRoute<'a> {
     /// Returns the form at a path that names no language.
     pub(super) fn at(path: &'a str) -> Option<Self> {
@@ -87,36 +96,37 @@ async fn read_form(mut payload: Payload) -> Option<Vec<(String, String)>> {
 }
 
 impl PageServer {
-    /// Ends a subscription. Needs no page, so that a link works even while the page is offline; `None` if the path is another
-    /// one, or the token is not valid.
+    /// Asks whether a subscription shall end, and ends it. Needs no page, so that a link works even while the page is offline or
+    /// protected, and names none; `None` if the path is another one, or the token is not valid.
     pub(super) async fn unsubscribe(&self, visit: &PageVisit) -> Option<HttpResponse> {
         let Some(FormRoute::Unsubscribe(token)) = FormRoute::at(&visit.path) else { return None };
         read_unsubscribe_token(&self.sealer, token)?;
+        let locale = visit.preferred_language();
         if visit.method != Method::POST {
-            return None;
+            return Some(shown(
+                StatusCode::OK,
+                FormMessage::unsubscribe(FormPage::unnamed(&locale)).render(),
+            ));
         }
         let ended = sign_up::unsubscribe(&self.databases.main, &self.sealer, token).await;
         match ended {
             Ok(true) => {
-                let locale = visit.preferred_language();
-                let page = FormPage { locale: &locale, name: String::new(), home: "/".to_owned() };
-                Some(shown(StatusCode::OK, FormMessage::unsubscribed(page).render()))
+                Some(shown(StatusCode::OK, FormMessage::unsubscribed(FormPage::unnamed(&locale)).render()))
             }
             Ok(false) => None,
             Err(error) => Some(failed(&error)),
         }
     }
 
-    /// Answers a request for a form.
+    /// Answers a request for a form. Only a visitor who may see the page reads its name.
     pub(super) async fn form(
         &self,
         visit: &PageVisit,
         snapshot: &PageSnapshot,
-        locale: &str,
-        form: FormRoute<'_>,
+        VisitorForm { locale, form, is_admitted }: VisitorForm<'_>,
     ) -> HttpResponse {
         let is_post = visit.method == Method::POST;
-        let page = FormPage::of(snapshot, locale);
+        let page = if is_admitted { FormPage::of(snapshot, locale) } else { FormPage::unnamed(locale) };
         let answered = match form {
             FormRoute::Subscribe if is_post => self.subscribe(visit, snapshot, locale).await,
             FormRoute::Subscribe => {
@@ -128,13 +138,8 @@ impl PageServer {
                 Ok(shown(StatusCode::OK, form.render()))
             }
             FormRoute::Confirm(token) => self.confirm(snapshot, page, token, is_post).await,
-            FormRoute::Unsubscribe(token) => {
-                // A `POST` with a valid token was answered before.
-                if is_post || read_unsubscribe_token(&self.sealer, token).is_none() {
-                    return answer::not_found();
-                }
-                Ok(shown(StatusCode::OK, FormMessage::unsubscribe(page).render()))
-            }
+            // A valid token was answered before.
+            FormRoute::Unsubscribe(_) => return answer::not_found(),
         };
         answered.unwrap_or_else(|error| failed(&error))
     }

@@ -3,7 +3,7 @@
 //! The host of a request decides what is served. The host of a page serves only the page: no API, no metrics. A host that
 //! belongs neither to this installation nor to a page serves only the paths of the API, which are available even when the
 //! databases are not. Unknown, unpublished and deleted pages get the same plain 404. Everything is rendered on the server,
-//! without scripts, once for each change and language ([`snapshot_cache`]). A page with a password shows nothing to visitors
+//! once for each change and language ([`snapshot_cache`]), and can be read without scripts. A page with a password shows nothing to visitors
 //! who have not given it ([`access`]); a page for the readers of certain mail addresses shows nothing to anybody.
 
 pub mod access;
@@ -69,7 +69,7 @@ use crate::history_figures::response_series;
 use crate::id::Id;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::calendar_month::CalendarMonth;
-use crate::pages::forms::{FormRoute, take_form};
+use crate::pages::forms::{FormRoute, VisitorForm, take_form};
 use crate::pages::frame::PageChoices;
 use crate::pages::host_cache::{API_PATIENCE, HostOwner, VISITOR_PATIENCE};
 use crate::pages::html_parts::{document, is_shown, part_key};
@@ -193,15 +193,18 @@ impl PageServer {
         if ![Method::GET, Method::HEAD, Method::POST].contains(&visit.method) {
             return answer::wrong_method_of_form();
         }
-        match snapshot.page.access_type {
-            _ if form != FormRoute::Subscribe => {}
-            AccessType::Password if !self.door.admits(&snapshot.page, visit) => {
-                return self.door.refuse(snapshot, visit);
-            }
-            AccessType::EmailWhitelist => return answer::restricted(),
-            AccessType::Public | AccessType::Password => {}
+        let is_admitted = match snapshot.page.access_type {
+            AccessType::Public => true,
+            AccessType::Password => self.door.admits(&snapshot.page, visit),
+            AccessType::EmailWhitelist => false,
+        };
+        if form == FormRoute::Subscribe && !is_admitted {
+            return match snapshot.page.access_type {
+                AccessType::Password => self.door.refuse(snapshot, visit),
+                AccessType::Public | AccessType::EmailWhitelist => answer::restricted(),
+            };
         }
-        self.form(visit, snapshot, locale, form).await
+        self.form(visit, snapshot, VisitorForm { locale, form, is_admitted }).await
     }
 
     async fn open(
@@ -261,7 +264,10 @@ impl PageServer {
     ) -> Result<Option<CurrentSnapshot<PageHistory>>, MainError> {
         let changes = self.databases.main.own_changes();
         let key = HistoryKey { host: visit.host.clone(), scope };
-        let read = async |earlier: Option<&PageHistory>| self.reader().read_history(&key, earlier).await;
+        let shown = self.cache.pages.latest(&visit.host);
+        let shown = shown.as_ref().map(|shown| &shown.snapshot);
+        let read =
+            async |earlier: Option<&PageHistory>| self.reader().read_history(&key, shown, earlier).await;
         self.cache.histories.current(&key, changes, || self.clock.now(), read).await
     }
 

@@ -154,6 +154,11 @@ pub(super) struct FormPage<'a> {
 }
 
 impl<'a> FormPage<'a> {
+    /// A document that does not tell which page it belongs to.
+    pub(super) fn unnamed(locale: &'a str) -> Self {
+        Self { locale, name: String::new(), home: "/".to_owned() }
+    }
+
     pub(super) fn of(snapshot: &PageSnapshot, locale: &'a str) -> Self {
         let default = snapshot.languages().default;
         let name = snapshot.page.name.text(locale, &default).to_owned();
