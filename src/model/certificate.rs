@@ -144,7 +144,9 @@ impl CertificateFacts {
     #[must_use]
     pub fn failed(self, reason: &str, wait: OrderWait, now: Timestamp) -> Self {
         let wait_ms = match wait {
-            OrderWait::Asked(ms) => ms.clamp(0, LONGEST_ASKED_WAIT_MS),
+            // A wait that is over already must not lead to one order after the other.
+            OrderWait::Asked(ms) if ms < 1_000 => wait_ms(self.failures),
+            OrderWait::Asked(ms) => ms.min(LONGEST_ASKED_WAIT_MS),
             OrderWait::Growing => wait_ms(self.failures),
             OrderWait::Short => (FIRST_SHORT_WAIT_MS << doublings(self.failures)).min(LONGEST_WAIT_MS),
         };

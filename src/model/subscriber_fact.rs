@@ -1,8 +1,7 @@
 //! Facts for subscribers of status pages: one for each timeline entry that subscribers are notified of, and one for each
 //! reminder of a maintenance.
 //!
-//! A fact is stored in the transaction of its change, with the pages that show it at that time. Facts are not sent yet,
-//! because there are no subscribers so far.
+//! A fact is stored in the transaction of its change, with the pages that show it at that time. `subscribers` sends it.
 
 use crate::clock::Timestamp;
 use crate::id::Id;

@@ -103,7 +103,7 @@ struct RssFeed {
 fn json_feed(feed: &PageFeed) -> Result<String, serde_json::Error> {
     let item = |entry: &FeedEntry| {
         json!({
-            "id": entry.url, "url": entry.url, "title": entry.title, "content_html": entry.html,
+            "id": entry.id, "url": entry.url, "title": entry.title, "content_html": entry.html,
             "date_published": entry.published, "date_modified": entry.updated, "tags": entry.tags,
         })
     };

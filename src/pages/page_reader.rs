@@ -8,6 +8,7 @@ use futures_util::FutureExt as _;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::history_figures::service_days::{self, MeasuredService};
+use crate::id::Id;
 use crate::model::component::status::{ComponentStatus, statuses};
 use crate::model::component::tree::ComponentTree;
 use crate::model::component::{Component, ComponentKey};
@@ -22,7 +23,7 @@ use crate::pages::page_host::PageHost;
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageComponent, PageHistory, PageSnapshot};
 use crate::service_router::ServiceRouter;
 use crate::stats::service_days::ServiceDays;
-use crate::store::announcements::{self, AnnouncementSelection, ShowingPage};
+use crate::store::announcements::{self, AnnouncementSelection, ShowingPage, StoredAnnouncement};
 use crate::store::statuspages::{page_extras, visitors};
 use crate::store::{Databases, MainError, component_inputs, components, organisations, unreachable_services};
 
@@ -134,13 +135,19 @@ impl PageReader<'_> {
     }
 
     /// Reads the published page of a host with a part of its past; `None` if there is no such page, incident or
-    /// maintenance.
+    /// maintenance. `shown` is the page that visitors see.
     pub(super) async fn read_history(
         &self,
         key: &HistoryKey,
+        shown: Option<&PageSnapshot>,
         earlier: Option<&PageHistory>,
     ) -> Result<Option<PageHistory>, MainError> {
-        match self.read(&key.host, earlier.map(|earlier| &earlier.page)).await? {
+        // What a visitor asks for by its id may not exist, so that the page is not read again for it.
+        let page = match shown.filter(|_| key.scope.is_single()) {
+            Some(page) => Some(page.clone()),
+            None => self.read(&key.host, earlier.map(|earlier| &earlier.page)).await?,
+        };
+        match page {
             Some(page) => self.gather_history(page, key.scope).boxed_local().await,
             None => Ok(None),
         }
@@ -174,8 +181,11 @@ impl PageReader<'_> {
         if let Some(selection) = of_maintenances {
             history.maintenances = announcements::past_maintenances(main, &showing, selection, most).await?;
         }
-        let is_single = matches!(scope, HistoryScope::Incident(_) | HistoryScope::Maintenance(_));
-        let is_missing = is_single && history.incidents.is_empty() && history.maintenances.is_empty();
+        if scope == HistoryScope::Latest {
+            add_current(&mut history.incidents, &history.page.incidents);
+            add_current(&mut history.maintenances, &history.page.maintenances);
+        }
+        let is_missing = scope.is_single() && history.incidents.is_empty() && history.maintenances.is_empty();
         Ok((!is_missing).then_some(history))
     }
 
@@ -233,4 +243,11 @@ fn takes_subscribers(page: &Statuspage, config: &Config) -> bool {
     let can_send =
         |channel: &SubscriberChannel| config.mail.is_complete() || *channel != SubscriberChannel::Email;
     page.access_type == AccessType::Public && page.subscriber_channels.iter().any(can_send)
+}
+
+/// Adds the announcements that the page shows at present and that are not among the latest ones; keeps the latest first.
+fn add_current<S: Clone>(latest: &mut Vec<StoredAnnouncement<S>>, current: &[StoredAnnouncement<S>]) {
+    let known: HashSet<Id> = latest.iter().map(|one| one.id).collect();
+    latest.extend(current.iter().filter(|one| !known.contains(&one.id)).cloned());
+    latest.sort_by_key(|one| std::cmp::Reverse(one.start));
 }

@@ -66,6 +66,13 @@ pub(super) enum HistoryScope {
     Maintenance(Id),
 }
 
+impl HistoryScope {
+    /// Returns true for one incident or maintenance.
+    pub(super) const fn is_single(self) -> bool {
+        matches!(self, Self::Incident(_) | Self::Maintenance(_))
+    }
+}
+
 /// A component with its current status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageComponent {

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Maximum number of cached pages; the next constant is the approximate maximum of the bytes rendered from them.
 const PAGES_MAX: usize = 1_000;
 const BYTES_MAX: usize = 64 * 1_024 * 1_024;
+/// Maximum number of bytes rendered from one page.
+const PAGE_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 /// Maximum number of representations of one page: its languages, colour schemes and formats.
 const PARTS_MAX: usize = 500;
 /// Maximum number of pages that are read at the same time.
@@ -65,6 +68,8 @@ struct CachedSnapshot<S> {
 pub(super) struct RenderedSnapshot<S> {
     pub(super) snapshot: S,
     parts: Mutex<HashMap<PartKey, Arc<Representation>>>,
+    /// Size of the representations, without their compressed forms; written while `parts` is locked.
+    bytes: AtomicUsize,
 }
 
 /// Identifies a representation of a page: its path, and everything else on which its content depends.
@@ -87,7 +92,7 @@ pub(super) struct CurrentSnapshot<S> {
 
 impl<S> RenderedSnapshot<S> {
     fn new(snapshot: S) -> Self {
-        Self { snapshot, parts: Mutex::default() }
+        Self { snapshot, parts: Mutex::default(), bytes: AtomicUsize::new(0) }
     }
 
     /// Returns a representation, rendered on first use.
@@ -128,9 +133,14 @@ impl<S> RenderedSnapshot<S> {
 
     /// Stores a representation, and returns it.
     pub(super) fn keep(&self, key: PartKey, made: Arc<Representation>) -> Arc<Representation> {
+        let size = made.plain().len();
         let mut parts = lock(&self.parts);
-        if parts.len() >= PARTS_MAX {
+        let bytes = self.bytes.load(Ordering::Relaxed) + size;
+        if parts.len() >= PARTS_MAX || bytes > PAGE_BYTES_MAX {
             parts.clear();
+            self.bytes.store(size, Ordering::Relaxed);
+        } else {
+            self.bytes.store(bytes, Ordering::Relaxed);
         }
         parts.insert(key, Arc::clone(&made));
         made
@@ -138,7 +148,7 @@ impl<S> RenderedSnapshot<S> {
 
     /// Returns the bytes of all representations, without their compressed forms.
     fn bytes(&self) -> usize {
-        lock(&self.parts).values().map(|part| part.plain().len()).sum()
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
@@ -205,6 +215,11 @@ impl<K: Clone + Eq + Hash, S: PartialEq> SnapshotCache<K, S> {
         }
     }
 
+    /// Returns the snapshot that was read last, however old it is.
+    pub(super) fn latest(&self, key: &K) -> Option<Arc<RenderedSnapshot<S>>> {
+        lock(&self.pages).get(key).map(|cached| Arc::clone(&cached.rendered))
+    }
+
     /// Returns the page if it need not be read.
     fn known(&self, key: &K, changes: &CommitTracker) -> Option<CurrentSnapshot<S>> {
         let mut pages = lock(&self.pages);
@@ -230,20 +245,19 @@ impl<S> CachedSnapshot<S> {
     }
 }
 
-/// Stores a snapshot in place of the earlier one with its key. For a new key, the snapshots that were not used for the
-/// longest time are dropped to make room.
+/// Stores a snapshot in place of the earlier one with its key. The snapshots that were not used for the longest time are
+/// dropped to make room.
 fn keep<K: Clone + Eq + Hash, S>(
     pages: &mut HashMap<K, CachedSnapshot<S>>,
     key: &K,
     cached: CachedSnapshot<S>,
 ) -> CurrentSnapshot<S> {
-    if pages.remove(key).is_none() {
-        let mut bytes: usize = pages.values().map(|cached| cached.rendered.bytes()).sum();
-        while pages.len() >= PAGES_MAX || bytes > BYTES_MAX {
-            let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(key, _)| key.clone());
-            let Some(removed) = oldest.and_then(|key| pages.remove(&key)) else { break };
-            bytes -= removed.rendered.bytes();
-        }
+    pages.remove(key);
+    let mut bytes: usize = pages.values().map(|cached| cached.rendered.bytes()).sum();
+    while pages.len() >= PAGES_MAX || bytes > BYTES_MAX {
+        let oldest = pages.iter().min_by_key(|(_, cached)| cached.used_at).map(|(key, _)| key.clone());
+        let Some(removed) = oldest.and_then(|key| pages.remove(&key)) else { break };
+        bytes = bytes.saturating_sub(removed.rendered.bytes());
     }
     pages.entry(key.clone()).insert_entry(cached).get_mut().show()
 }

@@ -37,6 +37,8 @@
   let tag = null;
   const refresh = async () => {
     const answer = await fetch(location.href, { cache: "no-cache" });
+    // The page is protected now, or offline: the answer says so.
+    if ([401, 403, 404].includes(answer.status)) return location.reload();
     if (!answer.ok || (tag && answer.headers.get("ETag") === tag)) return;
     tag = answer.headers.get("ETag");
     const fresh = parse(await answer.text()).querySelector("main");
@@ -107,6 +109,7 @@
   // Bars: one stop of the tab key; the arrow keys, the pointer and a finger choose a day.
   const tables = new Map();
   const table = (address) => {
+    if (!tables.has(address)) setTimeout(() => tables.delete(address), 60000);
     if (!tables.has(address)) tables.set(address, fetch(address).then((answer) => answer.text()).then((html) => {
       const found = parse(html).querySelector("table");
       const heads = [...found.querySelectorAll("thead th")].map((cell) => cell.textContent);
@@ -117,6 +120,7 @@
       };
       return new Map([...found.querySelectorAll("tbody tr")].map(row));
     }));
+    tables.get(address).catch(() => tables.delete(address));
     return tables.get(address);
   };
   const DAYS = 90;

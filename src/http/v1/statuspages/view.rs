@@ -234,7 +234,7 @@ pub(super) fn appearance() -> ApiSchema {
 
 /// Returns the schema of the channels through which visitors may subscribe.
 pub(super) fn subscriber_channels() -> ApiSchema {
-    list_of(enum_of(SubscriberChannel::WORDS)).says("Stored; visitors cannot subscribe yet.")
+    list_of(enum_of(SubscriberChannel::WORDS)).says("The channels through which visitors may subscribe.")
 }
 
 /// The schema of the colours of the preview image.
