@@ -48,7 +48,7 @@ pub(super) enum OrderFailure {
 /// The causes of a refusal that are handled in their own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefusalCause {
-    /// The authority does not know the account, as after a test authority was set up anew.
+    /// The authority does not know the account, as after a test authority was set up again.
     UnknownAccount,
     /// Nonces were rejected, several times for one request.
     RejectedNonces,

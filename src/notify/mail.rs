@@ -131,7 +131,7 @@ impl MailConnection {
         self.conversation.ask("RSET", limits.command).await.is_ok_and(|reply| reply.is_positive())
     }
 
-    /// Takes leave of the server.
+    /// Sends `QUIT`.
     pub async fn close(mut self) {
         let _ = timeout(LEAVE, self.conversation.ask("QUIT", LEAVE)).await;
     }

@@ -144,7 +144,7 @@ impl CardContent {
         self.write_block(svg, sentence, place);
     }
 
-    /// Returns the left edge of something with this width that begins so many pixels from the start of the lines.
+    /// Returns the left edge of something with this width that begins this number of pixels from the start of the lines.
     const fn left_edge(&self, distance: u32, width: u32) -> u32 {
         if self.is_right_to_left { CARD_WIDTH - distance - width } else { distance }
     }

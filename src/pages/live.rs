@@ -1,6 +1,6 @@
 //! Open pages that follow the present state: a stream of server-sent events for each browser.
 //!
-//! One task looks once a second at the pages that somebody has open. After a change it renders the fragments of the page once
+//! One task compares the pages that somebody has open once a second. After a change it renders the fragments of the page once
 //! for each language, and sends the changed ones to all open pages in that language.
 
 pub(super) mod fragments;
@@ -18,9 +18,9 @@ use crate::pages::live::fragments::PageFragments;
 use crate::pages::live::stream::LiveListener;
 use crate::pages::page_host::PageHost;
 
-/// Shortest time between two looks at the open pages.
+/// Shortest time between two comparisons of the open pages.
 const PACE: Duration = Duration::from_secs(1);
-/// Time between two looks for each page that is open: reading a page takes up to a few milliseconds.
+/// Time between two comparisons for each page that is open: reading a page takes up to a few milliseconds.
 const PACE_OF_PAGE: Duration = Duration::from_millis(20);
 /// Number of events that wait for a browser; one that is further behind is asked to load the page again.
 const EVENTS_WAITING: usize = 8;

@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 const PER_MINUTE: u32 = 60;
 /// Length of the counted time in milliseconds.
 const MINUTE_MS: i64 = 60_000;
-/// Maximum number of pages that are counted; then counting starts anew.
+/// Maximum number of pages that are counted; then counting starts again.
 const PAGES: usize = 10_000;
 
 /// Counts the addresses that visitors enter, by the key of the page.

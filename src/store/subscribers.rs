@@ -135,7 +135,7 @@ pub async fn active_after(
     read_all(connection, rows.all(&connection).await?).await
 }
 
-/// Makes a subscriber active, if it is pending or disabled.
+/// Makes a subscriber active.
 pub async fn activate(connection: &dyn StoreConnection, key: i64, now: Timestamp) -> Result<(), MainError> {
     Entity::update_many()
         .col_expr(Column::Status, Expr::value(SubscriberStatus::Active.as_str()))

@@ -103,7 +103,7 @@ pub(super) enum ShownName {
 }
 
 impl PageNews {
-    /// Reads the news of a fact on a page; `None` if visitors of the page cannot see it, or no longer.
+    /// Reads the news of a fact on a page; `None` if the page, or the incident, is not published any more.
     pub(super) async fn read(
         main: &dyn StoreConnection,
         config: &Config,

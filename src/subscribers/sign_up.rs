@@ -14,7 +14,7 @@ use crate::store::{Database, MainError, Transaction, organisations, subscriber_d
 use crate::subscribers::address::{EnteredAddress, SubscriberVault, draw_webhook_secret};
 use crate::subscribers::page_tokens::{claimed_subscriber, confirms, read_unsubscribe_token};
 
-/// The wish of a visitor to get news of a page.
+/// A visitor's request to subscribe to a page.
 #[derive(Clone)]
 pub struct SignUp<'a> {
     /// The page.

@@ -47,7 +47,7 @@ pub enum SubscriberChange {
     Activate,
     /// The address has accepted a message: earlier refusals no longer count.
     ForgetRefusals,
-    /// The address has refused a message; so many in a row.
+    /// The address has refused a message; holds the number of refusals in a row.
     CountRefusal(u32),
     /// The address gets nothing more, for this reason.
     Disable(String),

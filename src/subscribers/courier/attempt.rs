@@ -113,8 +113,9 @@ impl SubscriberCourier {
             organisation: identity.organisation.id,
             subscriber: subscriber.id,
         };
-        let is_untold = subscriber.origin == SubscriberOrigin::Visitor;
-        let secret = vault.open_secret(subscriber).ok().filter(|secret| is_untold && !secret.is_empty());
+        let must_send_secret = subscriber.origin == SubscriberOrigin::Visitor;
+        let secret =
+            vault.open_secret(subscriber).ok().filter(|secret| must_send_secret && !secret.is_empty());
         if let (Some(secret), MessageSubject::News(facts)) = (secret, &mut message.subject) {
             facts.data["secret"] = Value::from(secret);
         }

@@ -52,7 +52,7 @@ impl MailPool {
         result
     }
 
-    /// Takes leave of the server over connections that nobody has used for a while.
+    /// Sends `QUIT` over connections that nobody has used for a while.
     pub(super) async fn close_idle(&self) {
         let is_old = |one: &mut IdleConnection| one.since.elapsed() >= IDLE;
         let old: Vec<IdleConnection> = self.idle.borrow_mut().extract_if(.., is_old).collect();

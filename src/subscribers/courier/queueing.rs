@@ -32,7 +32,7 @@ impl SubscriberCourier {
         let main = &self.databases.main;
         let now = self.guard.now();
         let news = PageNews::read(main.reader(), &self.config, of.fact, of.page).await?;
-        // News that nobody could send for a day are no news.
+        // Facts that could not be sent for a day are not sent any more.
         let news = news.filter(|news| now.ms_since(news.fact.at) < GIVEN_UP_AFTER_MS);
         let transaction = main.begin().await?;
         let Some(position) = lock_position(&transaction, of).await? else { return Ok(()) };
