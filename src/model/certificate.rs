@@ -239,7 +239,7 @@ mod tests {
     #[case(OrderWait::Asked(1_000), 1_000)]
     #[case(OrderWait::Asked(36 * 60 * MINUTE_MS), 36 * 60 * MINUTE_MS)]
     #[case(OrderWait::Asked(i64::MAX), LONGEST_ASKED_WAIT_MS)]
-    #[case(OrderWait::Asked(-5), 0)]
+    #[case(OrderWait::Asked(-5), 5 * MINUTE_MS)]
     fn the_authority_decides_how_long_to_wait(#[case] wait: OrderWait, #[case] expected_ms: i64) {
         let failed = CertificateFacts::begin_order(None, NOW).failed("a\nb", wait, NOW);
         assert_eq!(failed.due_at.ms_since(NOW), expected_ms);

@@ -72,9 +72,9 @@ async fn the_most_urgent_order_is_due_first(#[values(Backend::Sqlite, Backend::P
     let begun = CertificateFacts::begin_order(None, START);
     assert!(put(&store, &one, &begun).await);
     assert_eq!(due(&store, DIRECTORY, START).await.unwrap().domain, two.key);
-    assert!(put(&store, &two, &begun.clone().failed("no", OrderWait::Asked(1), START)).await);
+    assert!(put(&store, &two, &begun.clone().failed("no", OrderWait::Asked(1_000), START)).await);
     assert_eq!(due(&store, DIRECTORY, START).await, None);
-    assert_eq!(due(&store, DIRECTORY, START.plus_ms(1)).await.unwrap().domain, two.key);
+    assert_eq!(due(&store, DIRECTORY, START.plus_ms(1_000)).await.unwrap().domain, two.key);
     let late = START.plus_ms(HOUR_MS);
     let both = due(&store, DIRECTORY, late).await.unwrap();
     assert_eq!((both.domain, both.facts.unwrap().last_error.as_deref()), (two.key, Some("no")));
