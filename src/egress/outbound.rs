@@ -97,7 +97,7 @@ impl OutboundClient {
     }
 
     /// Sends a request and receives the whole response of any status, with its headers and at most
-    /// [`response::BODY_MAX_BYTES`] of its body, until the request's deadline.
+    /// `response::BODY_MAX_BYTES` of its body, until the request's deadline.
     ///
     /// # Errors
     ///
