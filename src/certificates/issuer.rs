@@ -23,7 +23,7 @@ use crate::store::{Database, MainError, acme_challenges, certificates};
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
 /// Returns true while this process must not order certificates, because it may be a copy of the installation.
-pub type IsHeld = Arc<dyn Fn() -> bool + Send + Sync>;
+pub type OrderHold = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The issuer with its dependencies.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ pub struct CertificateIssuer {
     /// The certificates that this node serves.
     pub cache: CertificateCache,
     /// Stops the orders.
-    pub is_held: IsHeld,
+    pub is_held: OrderHold,
 }
 
 impl CertificateIssuer {

@@ -36,6 +36,6 @@ mod vault;
 
 pub use authority::AcmeAuthority;
 pub use cache::CertificateCache;
-pub use issuer::{CertificateIssuer, IsHeld};
+pub use issuer::{CertificateIssuer, OrderHold};
 pub use server_names::{ServerTls, TlsSetupError};
 pub use vault::CertificateVault;
