@@ -3,6 +3,7 @@
 //! Operators' alerts are sent by `notify`, whose kinds of channels and mail conversation are used here too. The two share
 //! no queue, so that subscribers never delay an alert.
 
+pub mod access_mailer;
 pub mod address;
 pub mod counters;
 pub mod courier;

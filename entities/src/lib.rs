@@ -57,6 +57,7 @@ pub mod oncall_override;
 pub mod oncall_schedule;
 pub mod organisation;
 pub mod outage;
+pub mod page_access_link;
 pub mod partition_hold;
 pub mod probe_location;
 pub mod service;

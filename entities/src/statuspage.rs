@@ -46,6 +46,10 @@ pub struct Model {
     pub show_unlinked_services: bool,
     /// True if past incidents are listed.
     pub show_incident_history: bool,
+    /// True if the document of a component shows from which locations it is reachable.
+    pub show_locations: bool,
+    /// True if the document of a component shows its agreed availability.
+    pub show_sla: bool,
     /// True if the public JSON includes children that a group hides because they are operational.
     pub status_json_includes_hidden: bool,
     /// SEO settings as a JSON object with all members.

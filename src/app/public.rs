@@ -12,12 +12,13 @@ use crate::http::listeners::{ServerSockets, listen_on};
 use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
-use crate::pages::access::PasswordDoor;
-use crate::pages::access::password_attempts::PasswordAttempts;
+use crate::pages::access::page_access::{ATTEMPTS, PageAccess};
 use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::HostCache;
 use crate::pages::live::LivePages;
 use crate::pages::page_server::{PageCaches, PageServer};
+use crate::pages::visitor_limiter::VisitorLimiter;
+use crate::subscribers::access_mailer::AccessMailer;
 use crate::supervise::ActorKind;
 use crate::timetable::domains::DomainWatch;
 
@@ -77,12 +78,24 @@ fn page_server(parts: &AppState) -> PageServer {
         cache: PageCaches::default(),
         live: LivePages::new(parts.config.events.page_listeners),
         drawing: HeavyTasks::default(),
-        door: PasswordDoor {
-            sealer: parts.compiler.sealer.clone(),
-            clock: parts.clock.clone(),
-            attempts: PasswordAttempts::default(),
-            hashing: HeavyTasks::default(),
-        },
+        access: page_access(parts),
+    }
+}
+
+fn page_access(parts: &AppState) -> PageAccess {
+    PageAccess {
+        sealer: parts.compiler.sealer.clone(),
+        clock: parts.clock.clone(),
+        attempts: VisitorLimiter::new(ATTEMPTS),
+        hashing: HeavyTasks::default(),
+        databases: parts.databases.clone(),
+        mailer: AccessMailer::new(
+            parts.databases.clone(),
+            parts.carrier.clone(),
+            parts.compiler.sealer.clone(),
+            Arc::clone(&parts.config),
+            parts.clock.clone(),
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Components, domains and files of a page are in other modules. Of the password only a hash is stored.
 
+pub mod access_link;
 pub mod seo;
 pub mod word;
 
@@ -87,6 +88,10 @@ pub struct VisibleSections {
     pub unlinked_services: bool,
     /// Show past incidents.
     pub incident_history: bool,
+    /// Show from which locations a component is reachable.
+    pub locations: bool,
+    /// Show the agreed availability of a component.
+    pub sla: bool,
     /// Include components in the public JSON that the page hides while they are healthy.
     pub hidden_in_json: bool,
 }
@@ -98,6 +103,8 @@ impl Default for VisibleSections {
             affected_services: true,
             unlinked_services: false,
             incident_history: true,
+            locations: false,
+            sla: false,
             hidden_in_json: false,
         }
     }
@@ -133,6 +140,24 @@ impl Statuspage {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// Returns true if an e-mail address is on the access list of the page; compared without case.
+    #[must_use]
+    pub fn lists_address(&self, address: &str) -> bool {
+        let address = address.to_lowercase();
+        self.email_whitelist.iter().any(|listed| listed.to_lowercase() == address)
+    }
+
+    /// The channels through which visitors can subscribe, with or without a mail server. Readers on an e-mail list can use
+    /// only their addresses, so that nobody gets news who is no longer on it.
+    #[must_use]
+    pub fn visitor_channels(&self, sends_mails: bool) -> Vec<SubscriberChannel> {
+        let is_offered = |channel: &SubscriberChannel| match channel {
+            SubscriberChannel::Email => sends_mails,
+            _ => self.access_type != AccessType::EmailWhitelist,
+        };
+        self.subscriber_channels.iter().copied().filter(is_offered).collect()
     }
 
     /// The languages that the page offers, as the organisation spells them.

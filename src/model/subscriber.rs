@@ -10,7 +10,8 @@ use std::ops::RangeInclusive;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::secret::SecretPlace;
-use crate::model::statuspage::word::SubscriberChannel;
+use crate::model::statuspage::Statuspage;
+use crate::model::statuspage::word::{AccessType, SubscriberChannel};
 use crate::model::word_enum::words;
 
 /// Permitted number of characters of an address.
@@ -99,6 +100,19 @@ pub struct PageSubscriber {
     pub confirmed_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
+}
+
+impl PageSubscriber {
+    /// Returns true if the subscriber may have news of its page. Those of a page with an e-mail list are sent only to
+    /// addresses on it, and through the other channels that clients of the API entered.
+    #[must_use]
+    pub fn may_read(&self, page: &Statuspage) -> bool {
+        match (page.access_type, self.channel) {
+            (AccessType::Public | AccessType::Password, _) => true,
+            (AccessType::EmailWhitelist, SubscriberChannel::Email) => page.lists_address(&self.address.shown),
+            (AccessType::EmailWhitelist, _) => self.origin == SubscriberOrigin::Client,
+        }
+    }
 }
 
 /// The place of a secret of a subscriber, to which its sealed text is bound.

@@ -93,7 +93,8 @@ impl MessageSender {
         carried.unwrap_or_else(|_elapsed| SendReport::failed(FaultOwner::Channel, elapsed))
     }
 
-    async fn mail(&self, mail: &OutgoingMail) -> SendReport {
+    /// Sends a mail over a connection of its own.
+    pub async fn mail(&self, mail: &OutgoingMail) -> SendReport {
         SendReport::of_mail(deliver(&self.outbound, mail, &self.mail).await)
     }
 

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header;
@@ -269,11 +270,6 @@ pub(super) fn not_found() -> HttpResponse {
     notice(StatusCode::NOT_FOUND, "Page not found", "There is no status page at this address.")
 }
 
-/// Returns the response for a page that is not public.
-pub(super) fn restricted() -> HttpResponse {
-    notice(StatusCode::FORBIDDEN, "Access restricted", "This status page is not open to everybody.")
-}
-
 /// Returns the response while the data of a page cannot be read.
 pub(super) fn unavailable() -> HttpResponse {
     let text = "This status page cannot be shown at the moment. Please try again in a few seconds.";
@@ -281,6 +277,13 @@ pub(super) fn unavailable() -> HttpResponse {
     answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
     // The browser reloads the page, so that an open page recovers by itself.
     answer.headers_mut().insert(header::REFRESH, header::HeaderValue::from_static(REFRESH_SECONDS));
+    answer
+}
+
+/// Adds the time to wait to a response.
+pub(super) fn after(mut answer: HttpResponse, wait: Duration) -> HttpResponse {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from(seconds.max(1)));
     answer
 }
 
@@ -316,5 +319,16 @@ mod tests {
     #[test]
     fn an_unavailable_page_is_reloaded() {
         assert_eq!(unavailable().headers().get(header::REFRESH).unwrap(), REFRESH_SECONDS);
+    }
+
+    #[test]
+    fn the_time_to_wait_is_rounded_up() {
+        let wait = |wait| {
+            let answer = after(HttpResponse::Ok().finish(), wait);
+            answer.headers().get(header::RETRY_AFTER).unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(wait(Duration::from_millis(1_001)), "2");
+        assert_eq!(wait(Duration::from_millis(1)), "1");
+        assert_eq!(wait(Duration::from_secs(900)), "900");
     }
 }

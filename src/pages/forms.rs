@@ -14,15 +14,17 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpResponse, web};
 use askama::Template;
 use futures_util::StreamExt as _;
+use tokio::time::Instant;
 
 use crate::model::plans::PlanTable;
 use crate::model::statuspage::used_locale;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::subscriber::{COMPONENTS_MAX, ChosenComponent};
-use crate::pages::access::password_form::PASSWORD_PATH;
-use crate::pages::answer;
+use crate::pages::access::access_route::AccessRoute;
+use crate::pages::answer::{self, after};
 use crate::pages::forms::form_view::{FormMessage, FormPage, SubscribeForm};
 use crate::pages::page_server::PageServer;
+use crate::pages::sign_up_limiter::SignUpSource;
 use crate::pages::snapshot::PageSnapshot;
 use crate::pages::visit::PageVisit;
 use crate::store::MainError;
@@ -73,7 +75,7 @@ impl<'a> FormRoute<'a> {
 pub(super) fn take_form(path: &str, method: &Method, payload: &mut Payload) -> Payload {
     let below =
         path.strip_prefix('/').unwrap_or_default().split_once('/').map(|(_, rest)| format!("/{rest}"));
-    let is_form = path == PASSWORD_PATH
+    let is_form = AccessRoute::at(path).is_some()
         || FormRoute::at(path).is_some()
         || below.is_some_and(|rest| rest == "/subscribe");
     if is_form && method == Method::POST { std::mem::replace(payload, Payload::None) } else { Payload::None }
@@ -146,9 +148,7 @@ impl PageServer {
 
     /// The channels that the page offers and this server can send through.
     fn offered(&self, snapshot: &PageSnapshot) -> Vec<SubscriberChannel> {
-        let sends_mails = self.config.mail.is_complete();
-        let channels = snapshot.page.subscriber_channels.iter().copied();
-        channels.filter(|channel| sends_mails || *channel != SubscriberChannel::Email).collect()
+        snapshot.page.visitor_channels(self.config.mail.is_complete())
     }
 
     async fn subscribe(
@@ -168,19 +168,13 @@ impl PageServer {
             Ok(shown(StatusCode::UNPROCESSABLE_ENTITY, form.render()))
         };
         let Some(sign_up) = self.read_sign_up(snapshot, &channels, &fields) else { return wrong() };
-        let now = self.clock.now();
-        if !self.cache.sign_ups.admits(snapshot.page.key, now) {
-            let mut answer = shown(
-                StatusCode::TOO_MANY_REQUESTS,
-                FormMessage::busy(FormPage::of(snapshot, locale)).render(),
-            );
-            answer.headers_mut().insert(
-                actix_web::http::header::RETRY_AFTER,
-                actix_web::http::header::HeaderValue::from_static("60"),
-            );
-            return Ok(answer);
+        let source =
+            SignUpSource { page: snapshot.page.key, client: visit.client, address: sign_up.address.hash };
+        if let Err(wait) = self.cache.sign_ups.count(source, Instant::now()) {
+            let busy = FormMessage::busy(FormPage::of(snapshot, locale)).render();
+            return Ok(after(shown(StatusCode::TOO_MANY_REQUESTS, busy), wait));
         }
-        sign_up.accept(&self.databases.main, &self.sealer, now).await?;
+        sign_up.accept(&self.databases.main, &self.sealer, self.clock.now()).await?;
         Ok(shown(StatusCode::OK, FormMessage::sent(FormPage::of(snapshot, &sign_up.language)).render()))
     }
 
@@ -206,6 +200,10 @@ impl PageServer {
             .filter(|component| wanted.contains(&component.id.as_str()))
             .map(|component| ChosenComponent { key: component.key, id: component.id })
             .collect();
+        // A component that is not shown any more must not become all of them.
+        if wanted.iter().any(|id| chosen.iter().all(|component| component.id.as_str() != *id)) {
+            return None;
+        }
         let languages = snapshot.languages();
         let language = field("language").and_then(|text| used_locale(text, &languages.supported));
         // The plans of the settings were valid at the start.

@@ -3,8 +3,8 @@
 //! The host of a request decides what is served. The host of a page serves only the page: no API, no metrics. A host that
 //! belongs neither to this installation nor to a page serves only the paths of the API, which are available even when the
 //! databases are not. Unknown, unpublished and deleted pages get the same plain 404. Everything is rendered on the server,
-//! once for each change and language ([`snapshot_cache`]), and can be read without scripts. A page with a password shows nothing to visitors
-//! who have not given it ([`access`]); a page for the readers of certain mail addresses shows nothing to anybody.
+//! once for each change and language ([`snapshot_cache`]), and can be read without scripts. A page with a password, or with a list of
+//! e-mail addresses, shows nothing to visitors who have not proven that they may read it ([`access`]).
 
 pub mod access;
 mod announcement_view;
@@ -25,6 +25,8 @@ mod display_time;
 mod embed;
 mod external_parts;
 mod feeds;
+mod figures_cache;
+mod figures_view;
 mod forms;
 mod frame;
 pub mod heavy_tasks;
@@ -42,7 +44,7 @@ mod response_chart;
 mod route;
 mod screen;
 mod script;
-mod series_cache;
+mod service_figures;
 mod show;
 mod sign_up_limiter;
 mod sitemap;
@@ -53,6 +55,7 @@ mod status_json;
 mod stylesheets;
 mod view;
 mod visit;
+pub mod visitor_limiter;
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -65,10 +68,10 @@ use futures_util::FutureExt as _;
 use futures_util::future::{LocalBoxFuture, ready};
 use tokio::time::Instant;
 
-use crate::history_figures::response_series;
 use crate::id::Id;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::figures_cache::ReadFigures;
 use crate::pages::forms::{FormRoute, VisitorForm, take_form};
 use crate::pages::frame::PageChoices;
 use crate::pages::host_cache::{API_PATIENCE, HostOwner, VISITOR_PATIENCE};
@@ -80,7 +83,7 @@ use crate::pages::page_server::PageServer;
 use crate::pages::route::{LocalizedFeed, LocalizedRoute, PageRoute};
 use crate::pages::screen::PageScreen;
 use crate::pages::script::SCRIPT;
-use crate::pages::series_cache::ReadSeries;
+use crate::pages::service_figures::FiguresKey;
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::CurrentSnapshot;
 use crate::pages::visit::{PageVisit, VisitLanguage};
@@ -154,15 +157,16 @@ impl PageServer {
         self.hosts.owner_of(host, patience, async || visitors::active_hosts(main).await).await
     }
 
-    /// Answers a request for a page if the visitor may see it. Of a page with a password every part is protected but the
-    /// rules for search engines, which name nothing, and the forms that a token in a mail opens.
+    /// Answers a request for a page if the visitor may see it. Of a page that is not public every part is protected but
+    /// the rules for search engines, which name nothing, and the forms that a token in a mail opens.
     async fn enter(&self, visit: &PageVisit, current: &CurrentSnapshot<PageSnapshot>) -> HttpResponse {
         let snapshot = &current.rendered.snapshot;
         let languages = snapshot.languages();
         let route = PageRoute::read(&visit.path, &languages);
-        let is_protected = snapshot.page.access_type == AccessType::Password;
-        if visit.method == Method::POST && route == PageRoute::Password && is_protected {
-            return self.door.try_password(snapshot, visit, visit.form.take()).await;
+        if let PageRoute::Access(access) = route
+            && let Some(answer) = self.access.receive(snapshot, visit, access).await
+        {
+            return answer;
         }
         if let PageRoute::Form { locale, form } = route {
             let locale = visit.language(locale, &languages).locale;
@@ -171,15 +175,16 @@ impl PageServer {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return answer::wrong_method();
         }
-        match snapshot.page.access_type {
-            _ if route == PageRoute::Robots => answer::robots(&snapshot.page, &snapshot.url),
-            AccessType::Public => self.open(visit, current, route).await,
-            AccessType::Password if self.door.admits(&snapshot.page, visit) => {
-                answer::keep_private(self.open(visit, current, route).await)
-            }
-            AccessType::Password => self.door.refuse(snapshot, visit),
-            AccessType::EmailWhitelist => answer::restricted(),
+        if route == PageRoute::Robots {
+            return answer::robots(&snapshot.page, &snapshot.url);
         }
+        if snapshot.page.access_type == AccessType::Public {
+            return self.open(visit, current, route).await;
+        }
+        if self.access.admits(&snapshot.page, visit) {
+            return answer::keep_private(self.open(visit, current, route).await);
+        }
+        self.access.refuse(snapshot, visit)
     }
 
     /// Answers a request for a form if the visitor may use it.
@@ -193,16 +198,9 @@ impl PageServer {
         if ![Method::GET, Method::HEAD, Method::POST].contains(&visit.method) {
             return answer::wrong_method_of_form();
         }
-        let is_admitted = match snapshot.page.access_type {
-            AccessType::Public => true,
-            AccessType::Password => self.door.admits(&snapshot.page, visit),
-            AccessType::EmailWhitelist => false,
-        };
+        let is_admitted = self.access.admits(&snapshot.page, visit);
         if form == FormRoute::Subscribe && !is_admitted {
-            return match snapshot.page.access_type {
-                AccessType::Password => self.door.refuse(snapshot, visit),
-                AccessType::Public | AccessType::EmailWhitelist => answer::restricted(),
-            };
+            return self.access.refuse(snapshot, visit);
         }
         self.form(visit, snapshot, VisitorForm { locale, form, is_admitted }).await
     }
@@ -239,21 +237,22 @@ impl PageServer {
                 self.screen(visit, current, &visit.language(locale, &languages), screen).await
             }
             PageRoute::Moved(path) => answer::moved(&path),
-            PageRoute::Password | PageRoute::Form { .. } | PageRoute::Unknown => answer::not_found(),
+            PageRoute::Access(_) | PageRoute::Form { .. } | PageRoute::Unknown => answer::not_found(),
         }
     }
 
-    /// Returns the response times of a component that shows its past; none for any other one.
-    async fn series(&self, snapshot: &PageSnapshot, id: Id) -> Arc<ReadSeries> {
+    /// Returns the figures of a component that shows its past; none for any other one.
+    async fn figures(&self, snapshot: &PageSnapshot, id: Id) -> Arc<ReadFigures> {
         let mut with_past = snapshot.components.iter().filter(|one| one.days.is_some());
         let Some(service) =
             with_past.find(|one| one.component.id == id).and_then(|one| one.component.service)
         else {
             return Arc::default();
         };
-        let (history, now) = (&self.databases.history, self.clock.now());
-        let read = async || response_series::read(history, service, now).await;
-        self.cache.series.current(service, read).await
+        let (page, now) = (&snapshot.page, self.clock.now());
+        let key = FiguresKey::of(service, page.shows);
+        let read = async || service_figures::read(&self.router, page.organisation, key, now).await;
+        self.cache.figures.current(key, read).await
     }
 
     /// Returns a part of the past of the page; `None` if there is none.
@@ -286,7 +285,7 @@ impl PageServer {
         };
         let key = LiveKey { host: visit.host.clone(), locale: locale.to_owned() };
         self.live
-            .listen(key, present)
+            .listen(key, visit.client, present)
             .map_or_else(answer::unavailable, |listener| answer::events(live::stream::events(listener)))
     }
 
@@ -343,13 +342,13 @@ impl PageServer {
                 return document(visit, page, language, shown.map(Some));
             }
             PageScreen::Component(id) => {
-                let series = self.series(&current.rendered.snapshot, id).await;
+                let read = self.figures(&current.rendered.snapshot, id).await;
                 let mut key = part_key(&choices, screen, month);
-                // The response times are not a part of the snapshot.
-                let _ = write!(key.name, " {}", series.number);
+                // The figures are not a part of the snapshot.
+                let _ = write!(key.name, " {}", read.number);
                 let shown = current
                     .rendered
-                    .part_if(key, |snapshot| show::component(snapshot, &choices, id, &series.ranges));
+                    .part_if(key, |snapshot| show::component(snapshot, &choices, id, &read.figures));
                 return document(visit, page, language, shown);
             }
             PageScreen::Month(month) if !is_shown(page, month, self.clock.now()) => {

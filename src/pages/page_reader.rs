@@ -15,7 +15,6 @@ use crate::model::component::{Component, ComponentKey};
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::word::{AccessType, SubscriberChannel};
 use crate::model::verdict::Verdict;
 use crate::model::visibility::Visibility;
 use crate::pages::days_cache::DaysCache;
@@ -119,7 +118,7 @@ impl PageReader<'_> {
             components,
             incidents: announcements::incidents(main, &showing).await?,
             maintenances: announcements::maintenances(main, &showing).await?,
-            takes_subscribers: takes_subscribers(&page, self.config),
+            takes_subscribers: !page.visitor_channels(self.config.mail.is_complete()).is_empty(),
             files: extras
                 .files
                 .into_iter()
@@ -201,7 +200,9 @@ impl PageReader<'_> {
             .filter(|component| component.show_uptime_bars)
             .filter_map(|component| component.service)
             .collect();
-        let wanted: Vec<ServiceKey> = shown.iter().copied().filter(|key| with_bars.contains(key)).collect();
+        // Several components may show the same service.
+        let wanted: Vec<ServiceKey> =
+            with_bars.intersection(&shown.iter().copied().collect()).copied().collect();
         let known: Vec<MeasuredService> =
             wanted.iter().filter_map(|key| measured.get(key)).copied().collect();
         let read = async |asked: &[MeasuredService]| {
@@ -236,13 +237,6 @@ struct LiveStates {
     verdicts: HashMap<ServiceKey, Verdict>,
     /// The facts for reading their days.
     measured: HashMap<ServiceKey, MeasuredService>,
-}
-
-/// Returns true if visitors of the page can subscribe.
-fn takes_subscribers(page: &Statuspage, config: &Config) -> bool {
-    let can_send =
-        |channel: &SubscriberChannel| config.mail.is_complete() || *channel != SubscriberChannel::Email;
-    page.access_type == AccessType::Public && page.subscriber_channels.iter().any(can_send)
 }
 
 /// Adds the announcements that the page shows at present and that are not among the latest ones; keeps the latest first.

@@ -6,13 +6,13 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::model::domain_names::DomainNames;
 use crate::model::secret::SecretSealer;
-use crate::pages::access::PasswordDoor;
+use crate::pages::access::page_access::PageAccess;
 use crate::pages::days_cache::DaysCache;
+use crate::pages::figures_cache::FiguresCache;
 use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::HostCache;
 use crate::pages::live::LivePages;
 use crate::pages::page_host::PageHost;
-use crate::pages::series_cache::SeriesCache;
 use crate::pages::sign_up_limiter::SignUpLimiter;
 use crate::pages::snapshot::{HistoryKey, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::SnapshotCache;
@@ -42,8 +42,8 @@ pub struct PageServer {
     pub live: LivePages,
     /// Draws preview images.
     pub drawing: HeavyTasks,
-    /// Checks the passwords of pages.
-    pub door: PasswordDoor,
+    /// Decides who may read pages that are not public.
+    pub access: PageAccess,
 }
 
 /// Snapshots of the pages that visitors view, with and without their past announcements, and the days of their services.
@@ -53,6 +53,6 @@ pub struct PageCaches {
     pub(super) pages: SnapshotCache<PageHost, PageSnapshot>,
     pub(super) histories: SnapshotCache<HistoryKey, PageHistory>,
     pub(super) days: DaysCache,
-    pub(super) series: SeriesCache,
-    pub(super) sign_ups: Arc<SignUpLimiter>,
+    pub(super) figures: FiguresCache,
+    pub(super) sign_ups: SignUpLimiter,
 }

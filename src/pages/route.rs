@@ -1,6 +1,6 @@
 //! The parts of a status page, each at its path.
 
-use crate::pages::access::password_form::PASSWORD_PATH;
+use crate::pages::access::access_route::AccessRoute;
 use crate::pages::badge_route::BadgeRoute;
 use crate::pages::card_route::CardRoute;
 use crate::pages::feeds::FeedRoute;
@@ -24,8 +24,8 @@ pub(super) enum PageRoute<'a> {
     Sitemap,
     /// The script for other web sites.
     Widget,
-    /// The place to which visitors send the password of the page.
-    Password,
+    /// A place where visitors prove that they may read the page.
+    Access(AccessRoute<'a>),
     /// An uploaded file, by the hash of its content.
     File(&'a str),
     /// A style sheet.
@@ -100,8 +100,10 @@ impl<'a> PageRoute<'a> {
             "/robots.txt" => return Self::Robots,
             "/sitemap.xml" => return Self::Sitemap,
             "/widget.js" => return Self::Widget,
-            PASSWORD_PATH => return Self::Password,
             _ => {}
+        }
+        if let Some(access) = AccessRoute::at(path) {
+            return Self::Access(access);
         }
         if let Some(hash) = path.strip_prefix(FILES) {
             return Self::File(hash);
@@ -157,7 +159,8 @@ mod tests {
     #[case("/sitemap.xml", "Sitemap")]
     #[case("/widget.js", "Widget")]
     #[case("/de/widget.js", "Unknown")]
-    #[case("/password", "Password")]
+    #[case("/password", "Access(Password)")]
+    #[case("/access/abc", "Access(Link(\"abc\"))")]
     #[case("/assets/abc", "File(\"abc\")")]
     #[case("/embed", "Embed(None)")]
     #[case("/de/embed", "Embed(Some(\"de\"))")]

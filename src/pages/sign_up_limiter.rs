@@ -1,41 +1,61 @@
-//! Limits how many addresses visitors can enter on a page in a minute, so that nobody can make this server send mails to
-//! thousands of strangers.
+//! Limits how many addresses visitors can enter to subscribe, so that nobody can make this server send messages to
+//! thousands of strangers, or many to one.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::net::IpAddr;
+use std::time::Duration;
 
-use crate::clock::Timestamp;
+use tokio::time::Instant;
 
-/// Number of addresses of one page in a minute.
-const PER_MINUTE: u32 = 60;
-/// Length of the counted time in milliseconds.
-const MINUTE_MS: i64 = 60_000;
-/// Maximum number of pages that are counted; then counting starts again.
-const PAGES: usize = 10_000;
+use crate::pages::visitor_limiter::{VisitorLimit, VisitorLimiter, network_of};
 
-/// Counts the addresses that visitors enter, by the key of the page.
-#[derive(Debug, Default)]
-pub(in crate::pages) struct SignUpLimiter(Mutex<HashMap<i64, CountedMinute>>);
+/// Addresses that are entered on one page.
+const OF_PAGE: VisitorLimit = VisitorLimit { attempts: 60, window: Duration::from_secs(60) };
+/// Addresses that one client enters, on all pages.
+const OF_CLIENT: VisitorLimit = VisitorLimit { attempts: 20, window: Duration::from_secs(15 * 60) };
+/// Times that one address is entered, on all pages.
+const OF_ADDRESS: VisitorLimit = VisitorLimit { attempts: 10, window: Duration::from_secs(60 * 60) };
 
+/// Counts the addresses that visitors enter. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(in crate::pages) struct SignUpLimiter {
+    /// By the key of the page.
+    pages: VisitorLimiter<i64>,
+    clients: VisitorLimiter<IpAddr>,
+    /// By the hash of the address.
+    addresses: VisitorLimiter<[u8; 32]>,
+}
+
+/// What a visitor wants to subscribe.
 #[derive(Clone, Copy, Debug)]
-struct CountedMinute {
-    start: Timestamp,
-    count: u32,
+pub(super) struct SignUpSource {
+    /// Key of the page.
+    pub(super) page: i64,
+    pub(super) client: IpAddr,
+    /// Hash of the channel and the address.
+    pub(super) address: [u8; 32],
+}
+
+impl Default for SignUpLimiter {
+    fn default() -> Self {
+        Self {
+            pages: VisitorLimiter::new(OF_PAGE),
+            clients: VisitorLimiter::new(OF_CLIENT),
+            addresses: VisitorLimiter::new(OF_ADDRESS),
+        }
+    }
 }
 
 impl SignUpLimiter {
-    /// Counts an address; returns false if the page has had its number in this minute.
-    pub(super) fn admits(&self, page: i64, now: Timestamp) -> bool {
-        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if pages.len() >= PAGES {
-            pages.clear();
-        }
-        let counted = pages.entry(page).or_insert(CountedMinute { start: now, count: 0 });
-        if !(0..MINUTE_MS).contains(&now.ms_since(counted.start)) {
-            *counted = CountedMinute { start: now, count: 0 };
-        }
-        counted.count += 1;
-        counted.count <= PER_MINUTE
+    /// Counts an address.
+    ///
+    /// # Errors
+    /// The time to wait, when there were too many of this client, of this address or on this page.
+    pub(super) fn count(&self, source: SignUpSource, now: Instant) -> Result<(), Duration> {
+        // A client that is refused takes nothing of what others may enter.
+        self.clients.begin(network_of(source.client), now)?;
+        self.addresses.begin(source.address, now)?;
+        self.pages.begin(source.page, now)?;
+        Ok(())
     }
 }
 
@@ -43,14 +63,20 @@ impl SignUpLimiter {
 mod tests {
     use super::*;
 
+    fn source(page: i64, client: u8, address: u8) -> SignUpSource {
+        SignUpSource { page, client: IpAddr::from([192, 0, 2, client]), address: [address; 32] }
+    }
+
     #[test]
-    fn a_page_takes_sixty_addresses_in_a_minute() {
-        let limiter = SignUpLimiter::default();
-        let start = Timestamp::from_ms(1_000_000);
-        let admitted = (0..70).filter(|ms| limiter.admits(1, start.plus_ms(*ms))).count();
-        assert_eq!(admitted, 60);
-        assert!(limiter.admits(2, start));
-        assert!(limiter.admits(1, start.plus_ms(60_000)));
-        assert!(limiter.admits(1, start.plus_ms(-1)), "the clock was set back");
+    fn clients_addresses_and_pages_have_limits() {
+        let (limiter, start) = (SignUpLimiter::default(), Instant::now());
+        let admitted = |sources: &mut dyn Iterator<Item = SignUpSource>| {
+            sources.filter(|source| limiter.count(*source, start).is_ok()).count()
+        };
+        assert_eq!(admitted(&mut (0..30).map(|n| source(i64::from(n), 1, n))), 20, "one client");
+        assert_eq!(admitted(&mut (0..30).map(|n| source(i64::from(n), 100 + n, 200))), 10, "one address");
+        assert_eq!(admitted(&mut (0..90).map(|n| source(1_000, n / 4 + 2, n + 40))), 60, "one page");
+        let later = start + Duration::from_secs(60 * 60);
+        assert_eq!(limiter.count(source(1_000, 1, 200), later), Ok(()));
     }
 }

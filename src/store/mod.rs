@@ -7,6 +7,7 @@
 //! Functions fail with [`MainError`], [`HistoryError`] or [`StoreError`] when the database fails, or when the contents of
 //! a row cannot be read by this version. Sections `# Errors` describe only additional causes.
 
+pub mod access_links;
 pub mod access_scopes;
 pub mod acme_accounts;
 pub mod acme_challenges;

@@ -1,7 +1,7 @@
-//! The tokens in links to a subscriber: to confirm the subscription, and to end it.
+//! The tokens in links that are sent by mail: to confirm a subscription, to end it, and to open a page with an access list.
 //!
-//! A token is the id of the subscriber and a signature, made with the key of the installation. So no token is stored, and
-//! nobody who reads the database can confirm or end a subscription. A confirmation is bound to the time of its request: a
+//! A token is an id, that of the subscriber or of the link, and a signature, made with the key of the installation. So no
+//! token is stored, and nobody who reads the database can confirm or end a subscription, or open a page. A confirmation is bound to the time of its request: a
 //! newer request, or the confirmation itself, ends it.
 
 use base64::Engine as _;
@@ -16,6 +16,7 @@ use crate::model::subscriber::{CONFIRMATION_MS, PageSubscriber, SubscriberStatus
 const ID_LENGTH: usize = 21;
 const CONFIRM: &str = "subscriber confirmation";
 const UNSUBSCRIBE: &str = "subscriber unsubscription";
+const ACCESS: &str = "status page link";
 
 /// The token that ends the subscription. It is valid as long as the subscriber exists.
 #[must_use]
@@ -28,6 +29,19 @@ pub fn unsubscribe_token(sealer: &SecretSealer, subscriber: Id) -> String {
 pub fn read_unsubscribe_token(sealer: &SecretSealer, text: &str) -> Option<Id> {
     let (subscriber, signature) = parts(text)?;
     sealer.is_signed(UNSUBSCRIBE, subscriber.as_str().as_bytes(), &signature).then_some(subscriber)
+}
+
+/// The token of a link that opens a page.
+#[must_use]
+pub fn access_token(sealer: &SecretSealer, link: Id) -> String {
+    token(link, &sealer.sign(ACCESS, link.as_str().as_bytes()))
+}
+
+/// Returns the id of the link with this token; `None` if the token is not valid. Whether the link still is, says its row.
+#[must_use]
+pub fn read_access_token(sealer: &SecretSealer, text: &str) -> Option<Id> {
+    let (link, signature) = parts(text)?;
+    sealer.is_signed(ACCESS, link.as_str().as_bytes(), &signature).then_some(link)
 }
 
 /// The token that confirms the subscription, for a request made at `asked_at`.
@@ -57,8 +71,8 @@ fn confirmation(subscriber: Id, asked_at: Timestamp) -> String {
     format!("{subscriber} {}", asked_at.ms())
 }
 
-fn token(subscriber: Id, signature: &[u8]) -> String {
-    format!("{subscriber}{}", URL_SAFE_NO_PAD.encode(signature))
+fn token(id: Id, signature: &[u8]) -> String {
+    format!("{id}{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
 fn parts(text: &str) -> Option<(Id, Vec<u8>)> {
@@ -125,6 +139,12 @@ mod tests {
         assert!(!confirms(&sealer, &text, &one, ASKED));
         let confirmation = confirmation_token(&sealer, one.id, ASKED);
         assert_eq!(read_unsubscribe_token(&sealer, &confirmation), None);
+        let access = access_token(&sealer, one.id);
+        assert_eq!(read_access_token(&sealer, &access), Some(one.id));
+        assert_eq!(
+            (read_unsubscribe_token(&sealer, &access), read_access_token(&sealer, &text)),
+            (None, None)
+        );
         for wrong in ["", "x", "ä", &text[1..], &format!("{text}A"), &text[..text.len() - 1]] {
             assert_eq!(read_unsubscribe_token(&sealer, wrong), None, "{wrong}");
         }

@@ -71,7 +71,8 @@ pub(super) fn render_news(news: &PageNews, locale: &str) -> Result<RenderedNews,
     let foot = texts.of_page("why", page);
     let mut text = vec![headline.clone(), markdown::to_text(markdown)];
     text.push(lines.iter().map(|line| format!("{}: {}\n", line.label, line.text)).collect());
-    text.push(format!("{}: {}", texts.text("see-page"), identity.url));
+    let document = document_url(news);
+    text.push(format!("{}: {document}", texts.text("see-page")));
     text.push(format!("-- \n{foot}\n{}: {UNSUBSCRIBE_LINK}", texts.text("unsubscribe")));
     let html = MailPage {
         locale,
@@ -79,7 +80,7 @@ pub(super) fn render_news(news: &PageNews, locale: &str) -> Result<RenderedNews,
         headline: &headline,
         body: markdown::to_html(markdown),
         lines: &lines,
-        link: &identity.url,
+        link: &document,
         link_text: &texts.text("see-page"),
         is_button: false,
         foot,
@@ -109,10 +110,32 @@ pub(super) fn render_confirmation(
     locale: &str,
     link: &str,
 ) -> Result<MailTexts, askama::Error> {
+    render_link(identity, locale, link, "confirm")
+}
+
+/// Renders the mail with a link that opens a page with an access list.
+///
+/// # Errors
+/// A defect of the template.
+pub(super) fn render_access(
+    identity: &PageIdentity,
+    locale: &str,
+    link: &str,
+) -> Result<MailTexts, askama::Error> {
+    render_link(identity, locale, link, "access")
+}
+
+/// Renders a mail whose purpose is a link. The names of its texts begin with `purpose`.
+fn render_link(
+    identity: &PageIdentity,
+    locale: &str,
+    link: &str,
+    purpose: &str,
+) -> Result<MailTexts, askama::Error> {
     let texts = MessageTexts::of(locale);
     let page = identity.text(&identity.page.name, locale);
-    let subject = texts.of_page("confirm-subject", page);
-    let question = texts.of_page("confirm-text", page);
+    let named = |part: &str| texts.of_page(&format!("{purpose}-{part}"), page);
+    let (subject, question, ignore) = (named("subject"), named("text"), named("ignore"));
     let html = MailPage {
         locale,
         is_right_to_left: is_right_to_left(locale),
@@ -120,15 +143,15 @@ pub(super) fn render_confirmation(
         body: format!("<p>{}</p>", escape(&question)),
         lines: &[],
         link,
-        link_text: &texts.text("confirm-button"),
+        link_text: &named("button"),
         is_button: true,
-        foot: texts.text("confirm-ignore"),
+        foot: ignore.clone(),
         unsubscribe: None,
         unsubscribe_link: UNSUBSCRIBE_LINK,
         colour: "#1a56b8",
     };
     let html = html.render()?;
-    let text = [subject.clone(), question, link.to_owned(), texts.text("confirm-ignore")];
+    let text = [subject.clone(), question, link.to_owned(), ignore];
     Ok(MailTexts { sender: page.to_owned(), subject, thread: None, text: joined(&text), html })
 }
 
@@ -184,7 +207,7 @@ fn message(
 ) -> NotificationMessage {
     let identity = &news.identity;
     let page = identity.text(&identity.page.name, locale);
-    lines.push(NewsLine { label: texts.text("status-page"), text: identity.url.clone() });
+    lines.push(NewsLine { label: texts.text("status-page"), text: document_url(news) });
     let facts = NewsFacts {
         id: news.subject.to_string(),
         kind: news.fact.kind.to_string(),
@@ -211,6 +234,7 @@ fn as_message(facts: NewsFacts, page: &str, at: Timestamp) -> NotificationMessag
 fn data(news: &PageNews, locale: &str, page: &str, markdown: &str) -> Value {
     let subject = json!({
         "id": news.subject,
+        "url": document_url(news),
         "title": news.identity.text(&news.title, locale),
         "state": news.state,
         "severity": news.severity.map(Severity::as_str),
@@ -220,8 +244,18 @@ fn data(news: &PageNews, locale: &str, page: &str, markdown: &str) -> Value {
         "scheduled_end": news.window.and_then(|window| window.end).map(|end| end.to_string()),
         "affected": names(news, locale),
     });
-    let name = if news.window.is_some() { "maintenance" } else { "incident" };
+    let (name, _) = kind_names(news);
     json!({"page": page_data(&news.identity, page), name: subject})
+}
+
+/// The name of the member that holds the facts, and the folder of the document on the page.
+const fn kind_names(news: &PageNews) -> (&'static str, &'static str) {
+    if news.window.is_some() { ("maintenance", "maintenances") } else { ("incident", "incidents") }
+}
+
+/// The address of the incident's or maintenance's own document.
+fn document_url(news: &PageNews) -> String {
+    format!("{}/{}/{}", news.identity.url, kind_names(news).1, news.subject)
 }
 
 fn page_data(identity: &PageIdentity, name: &str) -> Value {

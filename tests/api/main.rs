@@ -80,6 +80,7 @@ mod oncall;
 mod openapi;
 mod operation;
 mod outage_rules;
+mod page_access_list;
 mod page_badges;
 mod page_documents;
 mod page_live;

@@ -136,8 +136,8 @@ fn the_password_opens_the_page_until_it_changes() {
     client
         .patch(&path, &json!({"access_type": "email_whitelist", "email_whitelist": ["a@example.com"]}))
         .expect(200);
-    get_at(&client, &host, "/").expect(403);
-    visit(&client, "GET", &host, "/", &[&cookie]).expect(403);
+    get_at(&client, &host, "/").expect(401);
+    visit(&client, "GET", &host, "/", &[&cookie]).expect(401);
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn a_page_is_shown_in_the_language_of_its_visitor() {
 /// Restricted pages show nothing, not even their name.
 #[rstest]
 #[case(json!({"access_type": "password", "password": "correct horse"}), 401)]
-#[case(json!({"access_type": "email_whitelist", "email_whitelist": ["ann@example.com"]}), 403)]
+#[case(json!({"access_type": "email_whitelist", "email_whitelist": ["ann@example.com"]}), 401)]
 fn a_restricted_page_shows_nothing(#[case] access: Value, #[case] status: u16) {
     let client = Server::shared_client();
     let (page, host) = create_page(&client, &json!({"name": "Board room", "custom_css": "h1{color:red}"}));

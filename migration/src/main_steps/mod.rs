@@ -49,6 +49,8 @@ mod m0046_events_by_organisation;
 mod m0047_subscribers;
 mod m0048_subscriber_deliveries;
 mod m0050_certificates;
+mod m0051_page_access_links;
+mod m0052_page_figures;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -106,6 +108,8 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0047_subscribers::Step),
         Box::new(m0048_subscriber_deliveries::Step),
         Box::new(m0050_certificates::Step),
+        Box::new(m0051_page_access_links::Step),
+        Box::new(m0052_page_figures::Step),
     ]
 }
 

@@ -17,6 +17,7 @@ overall-unknown = Status unbekannt
 
 as-of = Stand:
 outdated = neuere Daten können gerade nicht gelesen werden
+away = Der Server ist zurzeit nicht erreichbar. Die Angaben hier sind möglicherweise veraltet.
 systems = Systeme
 no-systems = Hier ist noch nichts aufgeführt.
 incidents = Aktuelle Störungen
@@ -88,6 +89,7 @@ month-11 = November
 month-12 = Dezember
 
 get-updates = Benachrichtigungen abonnieren
+legal = Rechtliches
 imprint = Impressum
 privacy = Datenschutz
 skip = Zum Inhalt
@@ -105,3 +107,29 @@ too-many-tries = { $minutes ->
     [one] Zu viele Versuche. Bitte in { $minutes } Minute erneut versuchen.
    *[other] Zu viele Versuche. Bitte in { $minutes } Minuten erneut versuchen.
 }
+
+access-needed = Diese Seite ist für Personen auf einer Liste.
+access-intro = Geben Sie Ihre E-Mail-Adresse ein. Wenn sie auf der Liste steht, wird ein Link an sie geschickt, der die Seite öffnet.
+access-address = E-Mail-Adresse
+access-button = Link senden
+access-wrong = Das ist keine gültige E-Mail-Adresse.
+access-sent = Sehen Sie in Ihr Postfach
+access-sent-text = Wenn die Adresse auf der Liste steht, ist eine Nachricht mit einem Link unterwegs. Der Link gilt 15 Minuten und kann einmal benutzt werden.
+access-open = Statusseite öffnen
+access-open-text = Dieser Browser kann die Seite dann 30 Tage lang lesen.
+access-over = Dieser Link gilt nicht mehr: Er wurde schon benutzt, ist älter als 15 Minuten, oder es wurde ein neuerer verschickt.
+access-no-mail = Dieser Server kann zurzeit keine E-Mails versenden. Fragen Sie die Betreiber dieser Seite.
+
+locations = Standorte
+reached = Erreichbar
+not-reached = Nicht erreichbar
+agreements = Vereinbarte Verfügbarkeit
+agreement-met = Eingehalten
+agreement-missed = Verfehlt
+this-month = Dieser Monat
+this-quarter = Dieses Quartal
+this-year = Dieses Jahr
+reached-share = bisher { $share } verfügbar
+agreed = vereinbart { $share }
+agreed-in-hours = vereinbart { $share } während der Geschäftszeiten
+budget = { $used } von { $total } zulässiger Ausfallzeit verbraucht

@@ -17,6 +17,7 @@ overall-unknown = Status unknown
 
 as-of = As of
 outdated = later data cannot be read at the moment
+away = The server cannot be reached at present. What is shown here may be out of date.
 systems = Systems
 no-systems = Nothing is listed here yet.
 incidents = Current incidents
@@ -88,6 +89,7 @@ month-11 = November
 month-12 = December
 
 get-updates = Get updates
+legal = Legal information
 imprint = Imprint
 privacy = Privacy
 skip = Skip to the content
@@ -105,3 +107,29 @@ too-many-tries = { $minutes ->
     [one] Too many attempts. Try again in { $minutes } minute.
    *[other] Too many attempts. Try again in { $minutes } minutes.
 }
+
+access-needed = This page is for people on a list.
+access-intro = Enter your e-mail address. If it is on the list, a link that opens the page is sent to it.
+access-address = E-mail address
+access-button = Send the link
+access-wrong = This is not a valid e-mail address.
+access-sent = Look into your mailbox
+access-sent-text = If the address is on the list, a message with a link is on its way to it. The link is valid for 15 minutes and can be used once.
+access-open = Open the status page
+access-open-text = This browser can then read the page for 30 days.
+access-over = This link is no longer valid: it was used already, is older than 15 minutes, or a newer one was sent.
+access-no-mail = This server cannot send e-mails at present. Ask those who run this page.
+
+locations = Locations
+reached = Reachable
+not-reached = Not reachable
+agreements = Agreed availability
+agreement-met = Met
+agreement-missed = Missed
+this-month = This month
+this-quarter = This quarter
+this-year = This year
+reached-share = { $share } available so far
+agreed = agreed { $share }
+agreed-in-hours = agreed { $share } in business hours
+budget = { $used } of { $total } of permitted downtime used

@@ -17,6 +17,7 @@ overall-unknown = Estado desconocido
 
 as-of = Estado al
 outdated = por el momento no se pueden leer datos más recientes
+away = El servidor no está accesible en este momento. Puede que lo que se muestra aquí no esté al día.
 systems = Sistemas
 no-systems = Aquí todavía no hay nada.
 incidents = Incidencias actuales
@@ -88,6 +89,7 @@ month-11 = noviembre
 month-12 = diciembre
 
 get-updates = Suscribirse
+legal = Información legal
 imprint = Aviso legal
 privacy = Privacidad
 skip = Ir al contenido
@@ -105,3 +107,29 @@ too-many-tries = { $minutes ->
     [one] Demasiados intentos. Inténtelo de nuevo en { $minutes } minuto.
    *[other] Demasiados intentos. Inténtelo de nuevo en { $minutes } minutos.
 }
+
+access-needed = Esta página es para las personas de una lista.
+access-intro = Introduzca su dirección de correo. Si figura en la lista, se le envía un enlace que abre la página.
+access-address = Dirección de correo
+access-button = Enviar el enlace
+access-wrong = Esta dirección de correo no es válida.
+access-sent = Mire su buzón
+access-sent-text = Si la dirección figura en la lista, se le ha enviado un mensaje con un enlace. El enlace es válido durante 15 minutos y solo se puede usar una vez.
+access-open = Abrir la página de estado
+access-open-text = Este navegador podrá leer la página durante 30 días.
+access-over = Este enlace ya no es válido: ya se ha usado, tiene más de 15 minutos o se ha enviado uno más reciente.
+access-no-mail = Este servidor no puede enviar correos en este momento. Pregunte a los responsables de esta página.
+
+locations = Ubicaciones
+reached = Accesible
+not-reached = No accesible
+agreements = Disponibilidad acordada
+agreement-met = Cumplida
+agreement-missed = Incumplida
+this-month = Este mes
+this-quarter = Este trimestre
+this-year = Este año
+reached-share = { $share } disponible hasta ahora
+agreed = acordado { $share }
+agreed-in-hours = acordado { $share } en horario laboral
+budget = { $used } de { $total } de interrupción permitida utilizados

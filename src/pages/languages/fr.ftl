@@ -17,6 +17,7 @@ overall-unknown = État inconnu
 
 as-of = État au
 outdated = des données plus récentes ne peuvent pas être lues pour le moment
+away = Le serveur est injoignable pour le moment. Les informations affichées ne sont peut-être plus à jour.
 systems = Systèmes
 no-systems = Rien n’est encore listé ici.
 incidents = Incidents en cours
@@ -88,6 +89,7 @@ month-11 = novembre
 month-12 = décembre
 
 get-updates = S’abonner
+legal = Informations légales
 imprint = Mentions légales
 privacy = Confidentialité
 skip = Aller au contenu
@@ -105,3 +107,29 @@ too-many-tries = { $minutes ->
     [one] Trop de tentatives. Réessayez dans { $minutes } minute.
    *[other] Trop de tentatives. Réessayez dans { $minutes } minutes.
 }
+
+access-needed = Cette page est réservée aux personnes d’une liste.
+access-intro = Saisissez votre adresse e-mail. Si elle figure dans la liste, un lien qui ouvre la page lui est envoyé.
+access-address = Adresse e-mail
+access-button = Envoyer le lien
+access-wrong = Cette adresse e-mail n’est pas valable.
+access-sent = Consultez votre boîte de réception
+access-sent-text = Si l’adresse figure dans la liste, un message avec un lien lui est envoyé. Le lien est valable 15 minutes et ne peut servir qu’une fois.
+access-open = Ouvrir la page d’état
+access-open-text = Ce navigateur pourra ensuite lire la page pendant 30 jours.
+access-over = Ce lien n’est plus valable : il a déjà servi, date de plus de 15 minutes, ou un plus récent a été envoyé.
+access-no-mail = Ce serveur ne peut pas envoyer d’e-mails actuellement. Adressez-vous aux responsables de cette page.
+
+locations = Sites de mesure
+reached = Joignable
+not-reached = Injoignable
+agreements = Disponibilité convenue
+agreement-met = Respectée
+agreement-missed = Non respectée
+this-month = Ce mois-ci
+this-quarter = Ce trimestre
+this-year = Cette année
+reached-share = { $share } disponible jusqu’ici
+agreed = convenu { $share }
+agreed-in-hours = convenu { $share } pendant les heures ouvrées
+budget = { $used } sur { $total } d’interruption permise utilisées

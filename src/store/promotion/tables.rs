@@ -92,6 +92,7 @@ pub fn main() -> Vec<TableLayout> {
         TableLayout::of::<entities::acme_account::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::domain_certificate::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::acme_challenge::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::page_access_link::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::slug_hold::Entity>(SMALL_ROWS),
         // A component may be older than the group that contains it. One statement copies all rows, and PostgreSQL checks
         // their references when it ends.

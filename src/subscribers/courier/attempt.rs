@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::{MessageSubject, NotificationMessage};
+use crate::model::notification::message::{MessageSubject, NewsLine, NotificationMessage};
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::model::subscriber::delivery::SubscriberDelivery;
 use crate::model::subscriber::{PageSubscriber, SubscriberOrigin, SubscriberStatus};
@@ -18,6 +18,7 @@ use crate::subscribers::address::{SubscriberVault, TelegramAddress};
 use crate::subscribers::courier::mail_pool::MailPool;
 use crate::subscribers::courier::news_cache::{NewsCache, NewsKey};
 use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
+use crate::subscribers::message_texts::MessageTexts;
 use crate::subscribers::news::PageIdentity;
 use crate::subscribers::outgoing_mail::{MailReceiver, MailSender};
 use crate::subscribers::page_tokens::{confirmation_token, unsubscribe_token};
@@ -63,6 +64,15 @@ impl SubscriberCourier {
         };
         if subscriber.status != SubscriberStatus::Active {
             return Ok(PreparedMessage::GivenUp("The subscriber is not active"));
+        }
+        // The list may have changed since the page was read.
+        if !subscriber.may_read(&identity.page)
+            && !cache
+                .page_now(self, subscriber.page)
+                .await?
+                .is_some_and(|page| subscriber.may_read(&page.page))
+        {
+            return Ok(PreparedMessage::GivenUp("The address is not on the list of the page"));
         }
         let rendered =
             cache.rendered(self, NewsKey { fact, page: subscriber.page }, &subscriber.language).await?;
@@ -131,10 +141,14 @@ impl SubscriberCourier {
         now: Timestamp,
     ) -> PreparedMessage {
         let subscriber = &delivery.subscriber;
-        if subscriber.channel != SubscriberChannel::Email {
-            return self.request(identity, subscriber, rendered.message.clone());
-        }
         let link = format!("{}/u/{}", identity.url, unsubscribe_token(&self.sealer, subscriber.id));
+        if subscriber.channel != SubscriberChannel::Email {
+            return self.request(
+                identity,
+                subscriber,
+                with_link(rendered.message.clone(), subscriber, &link),
+            );
+        }
         let address = &subscriber.address.shown;
         let receiver = MailReceiver { delivery: delivery.id, address, unsubscribe: Some(&link), at: now };
         as_mail(mails.and_then(|mails| mails.mail(&rendered.mail, receiver)))
@@ -191,6 +205,22 @@ impl SubscriberCourier {
             PreparedMessage::GivenUp(reason) => SendReport::given_up(reason),
         }
     }
+}
+
+/// Adds the address that ends the subscription to a message: for people as the last line, for programs as a member.
+fn with_link(
+    mut message: NotificationMessage,
+    subscriber: &PageSubscriber,
+    link: &str,
+) -> NotificationMessage {
+    if let MessageSubject::News(facts) = &mut message.subject {
+        facts.data["unsubscribe_url"] = Value::from(link);
+        if subscriber.channel != SubscriberChannel::Webhook {
+            let label = MessageTexts::of(&subscriber.language).text("unsubscribe");
+            facts.lines.push(NewsLine { label, text: link.to_owned() });
+        }
+    }
+    message
 }
 
 fn as_mail(mail: Option<OutgoingMail>) -> PreparedMessage {

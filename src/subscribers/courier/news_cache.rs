@@ -58,6 +58,15 @@ impl NewsCache {
         if let Some(cached) = self.pages.get(&page) {
             return Ok(cached.page.clone());
         }
+        self.page_now(courier, page).await
+    }
+
+    /// Reads the page; `None` if it was deleted.
+    pub(super) async fn page_now(
+        &mut self,
+        courier: &SubscriberCourier,
+        page: i64,
+    ) -> Result<Option<Rc<PageIdentity>>, MainError> {
         let main = courier.databases.main.reader();
         let found = PageIdentity::read(main, &courier.config, page).await?.map(Rc::new);
         self.pages.insert(page, CachedPage { read_at: Instant::now(), page: found.clone() });

@@ -41,7 +41,8 @@ impl SubscriberCourier {
             return transaction.commit().await;
         };
         let some = subscribers::active_after(&transaction, of.page, position, STEP).await?;
-        let wanted: Vec<&PageSubscriber> = some.iter().filter(|one| news.concerns(one)).collect();
+        let is_wanted = |one: &&PageSubscriber| news.concerns(one) && one.may_read(&news.identity.page);
+        let wanted: Vec<&PageSubscriber> = some.iter().filter(is_wanted).collect();
         queue_fact(&transaction, of.fact, &wanted, now).await?;
         let is_last = u64::try_from(some.len()).unwrap_or(u64::MAX) < STEP;
         let next = some.last().map(|last| last.key).filter(|_| !is_last);

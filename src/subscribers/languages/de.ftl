@@ -29,3 +29,7 @@ confirm-button = Abonnement bestätigen
 confirm-ignore = Wenn Sie es nicht waren, ignorieren Sie diese Nachricht: Es folgt keine weitere.
 test-title = Abonnement von { $page }
 test-text = Nachrichten von { $page } kommen hier an.
+access-subject = { $page } öffnen
+access-text = Jemand möchte mit dieser Adresse die Statusseite { $page } lesen. Öffnen Sie die Seite mit diesem Link. Er gilt 15 Minuten und kann einmal benutzt werden.
+access-button = Statusseite öffnen
+access-ignore = Wenn Sie das nicht waren, ignorieren Sie diese Nachricht: Ohne den Link kann niemand die Seite öffnen.

@@ -29,3 +29,7 @@ confirm-button = Confirm the subscription
 confirm-ignore = If it was not you, ignore this message: no further one will be sent.
 test-title = Subscription to { $page }
 test-text = News of { $page } will arrive here.
+access-subject = Open { $page }
+access-text = Somebody has asked to read the status page { $page } with this address. Open the page with this link. It is valid for 15 minutes and can be used once.
+access-button = Open the status page
+access-ignore = If it was not you, ignore this message: without the link nobody can open the page.

@@ -29,3 +29,7 @@ confirm-button = Confirmer l’abonnement
 confirm-ignore = Si ce n’était pas vous, ignorez ce message : aucun autre ne suivra.
 test-title = Abonnement à { $page }
 test-text = Les nouvelles de { $page } arriveront ici.
+access-subject = Ouvrir { $page }
+access-text = Quelqu’un a demandé à lire la page d’état { $page } avec cette adresse. Ouvrez la page avec ce lien. Il est valable 15 minutes et ne peut servir qu’une fois.
+access-button = Ouvrir la page d’état
+access-ignore = Si ce n’était pas vous, ignorez ce message : sans le lien, personne ne peut ouvrir la page.
