@@ -108,11 +108,11 @@ impl PageServer {
             BadgeKind::Response => request.badge.component.and_then(|id| id.parse::<Id>().ok()),
             BadgeKind::Status | BadgeKind::Uptime => None,
         };
-        let series = match component {
-            Some(id) => self.series(&current.rendered.snapshot, id).await,
+        let read = match component {
+            Some(id) => self.figures(&current.rendered.snapshot, id).await,
             None => Arc::default(),
         };
-        let past = BadgePast { now: self.clock.now(), day: series.ranges.first() };
+        let past = BadgePast { now: self.clock.now(), day: read.figures.ranges.first() };
         external_parts::badge(visit, current, request, &past)
     }
 }

@@ -16,11 +16,13 @@ use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::component_view::{ShownComponent, VisitorLanguage};
 use crate::pages::days_view;
 use crate::pages::display_time::DisplayTime;
+use crate::pages::figures_view;
 use crate::pages::frame::{PageChoices, PageFrame};
 use crate::pages::live::fragments::{PageFragment, PageFragments};
 use crate::pages::page_texts::{PageTexts, TextValue};
 use crate::pages::response_chart::ResponseChart;
 use crate::pages::screen::PageScreen;
+use crate::pages::service_figures::ServiceFigures;
 use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};
 use crate::pages::view::{
     AnnouncementPage, AnnouncementsFragment, ChartView, ComponentEntry, ComponentPage, GroupFragment,
@@ -111,7 +113,7 @@ pub(super) fn component(
     snapshot: &PageSnapshot,
     choices: &PageChoices,
     id: Id,
-    series: &[ResponseSeries],
+    figures: &ServiceFigures,
 ) -> Result<Option<Vec<u8>>, askama::Error> {
     let names = AnnouncementNames::of(snapshot, &choices.locale);
     let parts = parts(snapshot, &names);
@@ -125,7 +127,9 @@ pub(super) fn component(
         entry: reader.entry(part, status, &parts),
         days: part.days.map_or_else(Vec::new, |days| days_view::day_rows(&frame.words, days)),
         periods: part.days.map_or_else(Vec::new, |days| days_view::period_rows(&frame.words, days)),
-        charts: series.iter().filter_map(|one| chart(&frame.words, one)).collect(),
+        charts: figures.ranges.iter().filter_map(|one| chart(&frame.words, one)).collect(),
+        locations: figures_view::location_rows(&frame.words, &figures.locations),
+        agreements: figures_view::agreement_rows(&frame.words, &figures.agreements),
         frame,
     };
     page.render().map(|html| Some(html.into_bytes()))

@@ -55,6 +55,10 @@ pub(super) struct ComponentPage {
     pub(super) days: Vec<DayRow>,
     /// The latest periods that were not up, latest first.
     pub(super) periods: Vec<PeriodRow>,
+    /// The newest checks of locations, if the page shows them.
+    pub(super) locations: Vec<LocationRow>,
+    /// The agreed availabilities, if the page shows them.
+    pub(super) agreements: Vec<AgreementRow>,
     /// Charts of response times, shortest range first.
     pub(super) charts: Vec<ChartView>,
 }
@@ -167,6 +171,28 @@ pub(super) struct PeriodRow {
     pub(super) to: Option<DisplayTime>,
     /// Length; empty while it lasts.
     pub(super) duration: String,
+}
+
+/// The newest check of a location.
+#[derive(Debug)]
+pub(super) struct LocationRow {
+    pub(super) name: String,
+    pub(super) badge: StatusBadge,
+    pub(super) at: DisplayTime,
+}
+
+/// An agreed availability in its present period.
+#[derive(Debug)]
+pub(super) struct AgreementRow {
+    pub(super) period: String,
+    /// The availability so far; `None` if nothing was measured.
+    pub(super) reached: Option<String>,
+    pub(super) agreed: String,
+    /// The downtime so far, and how much of it is permitted.
+    pub(super) budget: String,
+    /// The same in per cent, at most 100.
+    pub(super) used_percent: i64,
+    pub(super) badge: StatusBadge,
 }
 
 /// An incident or a maintenance.

@@ -80,6 +80,30 @@ async fn a_component_has_its_past_days_with_exact_edges() {
     assert!(!html(&client, &host, &format!("/components/{component}")).contains("<table"));
 }
 
+/// Locations and the agreed availability are shown where the page wants them.
+#[tokio::test]
+async fn a_page_shows_locations_and_agreements_if_it_wants_to() {
+    let server = Server::with("", &[]);
+    let client = server.client();
+    let settings = json!({"interval_seconds": 604_800, "retries": 0});
+    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
+    let id = create(&client, &body);
+    until_checks(&client, &id, 1).await;
+    let (page, host) = page(&client);
+    let component = new_component(&client, &page, &json!({"service_id": id}));
+    let target = json!({"name": "Internal name", "objective": 99.9, "period": "month", "service_id": id});
+    client.post("/v1/sla-targets", &target).expect(201);
+    let path = format!("/components/{component}");
+    let plain = html(&client, &host, &path);
+    assert!(!plain.contains("Not reachable") && !plain.contains("<meter"), "{plain}");
+    client.patch(&statuspage(&page), &json!({"show_locations": true, "show_sla": true})).expect(200);
+    let shown = html(&client, &host, &path);
+    let name = client.get("/v1/probes").expect(200).data()[0]["name"].as_str().unwrap().to_owned();
+    assert!(shown.contains(&format!("Not reachable</span> {name}, <time")), "{shown}");
+    assert!(shown.contains("This month: ") && shown.contains("agreed 99.9%. <meter"), "{shown}");
+    assert!(shown.contains("of permitted downtime used") && !shown.contains("Internal name"), "{shown}");
+}
+
 /// The path of a component in the API.
 fn component_path(client: &Client, host: &str, component: &str) -> String {
     let summary = get_at(client, host, "/api/v2/status.json").expect(200).json();

@@ -24,6 +24,8 @@ const PATH: &str = "/v1/statuspages";
 #[case("show_affected_services", json!(false), json!(false))]
 #[case("show_unlinked_services", json!(true), json!(true))]
 #[case("show_incident_history", json!(false), json!(false))]
+#[case("show_locations", json!(true), json!(true))]
+#[case("show_sla", json!(true), json!(true))]
 #[case("status_json_includes_hidden", json!(true), json!(true))]
 #[case("logo_size", json!("large"), json!("large"))]
 #[case("email_whitelist", json!([" Ops@Example.com ", "b@example.com"]), json!(["Ops@Example.com", "b@example.com"]))]

@@ -33,7 +33,7 @@ fn a_page_is_created_with_its_defaults() {
         "effective_supported_locales": ["en"], "effective_default_locale": "en", "primary_color": null,
         "secondary_color": null, "custom_css": null, "imprint_url": null, "privacy_policy_url": null, "show_logo": true,
         "logo_size": "medium", "show_affected_services": true, "show_unlinked_services": false,
-        "show_incident_history": true, "status_json_includes_hidden": false,
+        "show_incident_history": true, "show_locations": false, "show_sla": false, "status_json_includes_hidden": false,
         "seo": {"title": {}, "description": {}, "image_subtitle": {}, "image_appearance": "auto", "indexable": true,
             "live_status": true, "event_images": true},
         "logo_url": null, "logo_dark_url": null, "favicon_url": null, "access_type": "public", "has_password": false,

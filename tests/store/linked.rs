@@ -29,6 +29,8 @@ pub(crate) async fn stored_page(store: &Store, organisation: i64, name: &str) ->
         show_affected_services: Set(true),
         show_unlinked_services: Set(false),
         show_incident_history: Set(true),
+        show_locations: Set(false),
+        show_sla: Set(false),
         status_json_includes_hidden: Set(false),
         seo: Set("{}".into()),
         access_type: Set("public".into()),

@@ -199,6 +199,8 @@ async fn page(store: &Store, organisation: i64, name: &str, is_published: bool) 
         show_affected_services: Set(true),
         show_unlinked_services: Set(true),
         show_incident_history: Set(true),
+        show_locations: Set(false),
+        show_sla: Set(false),
         status_json_includes_hidden: Set(true),
         seo: Set("{}".into()),
         access_type: Set("public".into()),

@@ -91,6 +91,8 @@ impl StatuspageParser<'_> {
             ("show_affected_services", &mut page.shows.affected_services),
             ("show_unlinked_services", &mut page.shows.unlinked_services),
             ("show_incident_history", &mut page.shows.incident_history),
+            ("show_locations", &mut page.shows.locations),
+            ("show_sla", &mut page.shows.sla),
             ("status_json_includes_hidden", &mut page.shows.hidden_in_json),
         ] {
             set(flag, fields.optional(name).and_then(|field| field.boolean()));

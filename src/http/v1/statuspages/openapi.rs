@@ -23,11 +23,13 @@ use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, URL_LENGTH, WHITELIST_MA
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
 /// Flags of a page with their descriptions.
-const FLAGS: [(&str, &str); 5] = [
+const FLAGS: [(&str, &str); 7] = [
     ("show_logo", "True: the logo is above the name."),
     ("show_affected_services", "True: incidents and maintenances name the components that they affect."),
     ("show_unlinked_services", "True: they name affected services without a component as well."),
-    ("show_incident_history", "Stored; pages show no history yet."),
+    ("show_incident_history", "True: the page leads to its past months."),
+    ("show_locations", "True: the document of a component shows from which locations it is reachable."),
+    ("show_sla", "True: it shows the agreed availability of the present period with the used downtime."),
     (
         "status_json_includes_hidden",
         "True: the JSON of the page also lists members that a group hides while they are healthy.",
@@ -194,7 +196,7 @@ fn write() -> ApiSchema {
         .may_have("logo_size", logo_size())
         .may_have("access_type", access_type())
         .may_have("password", sent_password())
-        .may_have("email_whitelist", whitelist.says("Stored; visitors cannot sign in yet."))
+        .may_have("email_whitelist", whitelist.says("Visitors with `access_type` `email_whitelist` open the page with a link that is sent to an address on this list; compared without case."))
         .may_have("appearance", appearance().default_value(PageColorScheme::System.as_str()))
         .may_have(
             "allow_appearance_switch",

@@ -104,6 +104,8 @@ pub(super) struct StatuspageBodyView<'a> {
     show_affected_services: bool,
     show_unlinked_services: bool,
     show_incident_history: bool,
+    show_locations: bool,
+    show_sla: bool,
     status_json_includes_hidden: bool,
     seo: SeoView<'a>,
     #[schema(schema_with = url_or_null, required)]
@@ -178,6 +180,8 @@ impl<'a> StatuspageBodyView<'a> {
             show_affected_services: page.shows.affected_services,
             show_unlinked_services: page.shows.unlinked_services,
             show_incident_history: page.shows.incident_history,
+            show_locations: page.shows.locations,
+            show_sla: page.shows.sla,
             status_json_includes_hidden: page.shows.hidden_in_json,
             seo: SeoView::of(&page.seo),
             logo_url: files.logo,
