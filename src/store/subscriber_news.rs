@@ -11,6 +11,7 @@ use watchkeeper_entities::{
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{AffectedService, IncidentKind, IncidentStatus, Severity};
+use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::store::announcements::TouchedService;
 use crate::store::error::MainError;
@@ -40,6 +41,8 @@ pub struct IncidentNews {
 pub struct MaintenanceNews {
     /// The id that clients see.
     pub id: Id,
+    /// Present status.
+    pub status: MaintenanceStatus,
     /// Planned start.
     pub start: Timestamp,
     /// Planned end; `None` = open.
@@ -88,6 +91,7 @@ pub async fn maintenance(
 ) -> Result<Option<MaintenanceNews>, MainError> {
     let Some(row) = maintenance::Entity::find_by_id(key).one(&connection).await? else { return Ok(None) };
     let id = row.public_id.parse();
+    let corrupt = |problem: &str| MainError::corrupt("maintenance", &key, &problem);
     let services =
         service::Entity::find().select_only().columns([service::Column::Id, service::Column::Name]).filter(
             service::Column::Id.in_subquery(
@@ -99,7 +103,8 @@ pub async fn maintenance(
             ),
         );
     Ok(Some(MaintenanceNews {
-        id: id.map_err(|_| MainError::corrupt("maintenance", &key, &"its id is malformed"))?,
+        id: id.map_err(|_| corrupt("its id is malformed"))?,
+        status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
         start: Timestamp::from_ms(row.scheduled_start),
         end: row.scheduled_end.map(Timestamp::from_ms),
         services: named(connection, services).await?,

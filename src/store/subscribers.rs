@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::store::connection::StoreConnection;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{
     ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
     QuerySelect, Select,
@@ -132,6 +132,8 @@ pub async fn active_after(
 ) -> Result<Vec<PageSubscriber>, MainError> {
     let active = of_page(page).filter(Column::Status.eq(SubscriberStatus::Active.as_str()));
     let rows = active.filter(Column::Id.gt(key)).order_by_asc(Column::Id).limit(most);
+    // Messages to them are stored in the same transaction, so that none may be deleted meanwhile.
+    let rows = rows.lock(LockType::KeyShare);
     read_all(connection, rows.all(&connection).await?).await
 }
 

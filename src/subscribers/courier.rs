@@ -49,9 +49,20 @@ impl SubscriberCourier {
         }
     }
 
-    /// Delivers for as long as the lock is held and the database answers.
+    /// Delivers for as long as the lock is held and the database answers. What is being sent then comes to its end, so that
+    /// no message is sent again because of this.
     async fn deliver(&self, lock: &AdvisoryLock) -> Result<(), MainError> {
         let mut running = RunningMessages::new(self);
+        let ended = self.take_turns(lock, &mut running).await;
+        running.drain().await?;
+        ended
+    }
+
+    async fn take_turns(
+        &self,
+        lock: &AdvisoryLock,
+        running: &mut RunningMessages<'_>,
+    ) -> Result<(), MainError> {
         let [mut checked, mut tidied] = [None::<Instant>; 2];
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         for turn in 0_usize.. {
@@ -66,14 +77,8 @@ impl SubscriberCourier {
                 self.tidy().await?;
                 tidied = Some(Instant::now());
             }
-            match self.take_turn(&mut running, turn, is_held).await {
-                Ok(is_busy) => running.settle(if is_busy { Duration::ZERO } else { POLL_EVERY }).await?,
-                Err(error) => {
-                    // What is being sent comes to its end, so that no message is sent twice for this.
-                    running.drain().await?;
-                    return Err(error);
-                }
-            }
+            let is_busy = self.take_turn(running, turn, is_held).await?;
+            running.settle(if is_busy { Duration::ZERO } else { POLL_EVERY }).await?;
         }
         Ok(())
     }

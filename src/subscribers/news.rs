@@ -12,9 +12,9 @@ use crate::incidents::incident_texts;
 use crate::model::access::Organisation;
 use crate::model::component::Component;
 use crate::model::incident::{AffectedService, IncidentStatus, Severity};
+use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::statuspage::Statuspage;
-use crate::model::statuspage::word::AccessType;
 use crate::model::subscriber::PageSubscriber;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 use crate::model::translated_text::TranslatedText;
@@ -112,10 +112,7 @@ impl PageNews {
     ) -> Result<Option<Self>, MainError> {
         let Some(fact) = subscriber_facts::with_key(main, fact).await? else { return Ok(None) };
         let identity = PageIdentity::read(main, config, page).await?;
-        let is_shown = |identity: &PageIdentity| {
-            identity.page.is_published && identity.page.access_type != AccessType::EmailWhitelist
-        };
-        let Some(identity) = identity.filter(is_shown) else { return Ok(None) };
+        let Some(identity) = identity.filter(|identity| identity.page.is_published) else { return Ok(None) };
         let visibility = Visibility::whole(identity.page.organisation);
         let components = components::of_page(main, visibility, page).await?;
         match fact.subject {
@@ -127,6 +124,7 @@ impl PageNews {
             FactSubject::Maintenance { maintenance, .. } | FactSubject::Reminder { maintenance, .. } => {
                 let maintenance = subscriber_news::maintenance(main, maintenance).await?;
                 Ok(maintenance
+                    .filter(|maintenance| is_still_true(fact.subject, maintenance))
                     .map(|maintenance| Self::of_maintenance(identity, fact, &components, &maintenance)))
             }
         }
@@ -192,6 +190,12 @@ const fn incident_state(incident: &IncidentNews) -> &'static str {
     }
 }
 
+/// Returns false for a reminder of a time at which the maintenance does not start any more.
+fn is_still_true(subject: FactSubject, maintenance: &MaintenanceNews) -> bool {
+    let FactSubject::Reminder { start, .. } = subject else { return true };
+    maintenance.status == MaintenanceStatus::Scheduled && maintenance.start == start
+}
+
 const fn maintenance_state(kind: FactKind) -> &'static str {
     match kind {
         FactKind::IncidentEntry => "notice",
@@ -237,14 +241,20 @@ fn is_visible(component: &Component, by_key: &HashMap<i64, &Component>) -> bool 
 /// The names by which visitors of a page know services.
 struct VisibleNames<'a> {
     identity: &'a PageIdentity,
-    linked: HashMap<ServiceKey, &'a TranslatedText>,
+    /// Names of the visible components of each service.
+    linked: HashMap<ServiceKey, Vec<&'a TranslatedText>>,
 }
 
 impl<'a> VisibleNames<'a> {
     fn of(identity: &'a PageIdentity, components: &'a [Component]) -> Self {
         let by_key: HashMap<i64, &Component> = components.iter().map(|one| (one.key, one)).collect();
         let visible = components.iter().filter(|component| is_visible(component, &by_key));
-        let linked = visible.filter_map(|component| Some((component.service?, &component.name))).collect();
+        let mut linked: HashMap<ServiceKey, Vec<&TranslatedText>> = HashMap::new();
+        for component in visible {
+            if let Some(service) = component.service {
+                linked.entry(service).or_default().push(&component.name);
+            }
+        }
         Self { identity, linked }
     }
 
@@ -254,17 +264,24 @@ impl<'a> VisibleNames<'a> {
         if !shows.affected_services {
             return Vec::new();
         }
-        let name = |service: &TouchedService| match self.linked.get(&service.key) {
-            Some(name) => Some(ShownName::Component((*name).clone())),
-            None => shows.unlinked_services.then(|| ShownName::Service(service.name.clone())),
+        let names = |service: &TouchedService| -> Vec<ShownName> {
+            match self.linked.get(&service.key) {
+                Some(names) => names.iter().map(|name| ShownName::Component((*name).clone())).collect(),
+                None if shows.unlinked_services => vec![ShownName::Service(service.name.clone())],
+                None => Vec::new(),
+            }
         };
-        services.iter().filter_map(name).collect()
+        services.iter().flat_map(names).collect()
     }
 
     /// Returns the generated title of an incident, which names only what the page shows.
     fn title(&self, stored: &TranslatedText, services: &[AffectedService]) -> TranslatedText {
         let PageIdentity { page, organisation, default_locale, .. } = self.identity;
-        let name = |affected: &AffectedService| match self.linked.get(&affected.service) {
+        let name = |affected: &AffectedService| match self
+            .linked
+            .get(&affected.service)
+            .and_then(|names| names.first())
+        {
             Some(name) => Some(name.text(default_locale, default_locale).to_owned()),
             None => {
                 (page.shows.affected_services && page.shows.unlinked_services).then(|| affected.name.clone())

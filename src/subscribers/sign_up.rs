@@ -135,6 +135,10 @@ pub async fn confirm(
     now: Timestamp,
 ) -> Result<bool, MainError> {
     let Some(id) = claimed_subscriber(token) else { return Ok(false) };
+    // Whoever invents tokens takes no turn of those who write.
+    if !can_confirm(main, sealer, page, token, now).await? {
+        return Ok(false);
+    }
     let transaction = main.begin().await?;
     let found = subscribers::find_for_update(&transaction, id).await?;
     let found = found.filter(|subscriber| subscriber.page == page);

@@ -38,6 +38,8 @@ const READ: u64 = 200;
 const READ_BELOW: usize = 50;
 /// The interval at which due messages are read.
 const READ_EVERY: Duration = Duration::from_millis(100);
+/// The time after which waiting messages are read again: a subscriber may have unsubscribed meanwhile.
+const FRESH_FOR: Duration = Duration::from_secs(2);
 /// Maximum number of results that are stored at once.
 const WRITE: usize = 200;
 /// The time for which results are collected, so that one commit stores many.
@@ -54,6 +56,12 @@ struct PageLane {
     is_mail: bool,
 }
 
+/// Messages of a lane as they were read together.
+struct WaitingMessages {
+    messages: VecDeque<SubscriberDelivery>,
+    read_at: Instant,
+}
+
 pub(super) struct RunningMessages<'a> {
     courier: &'a SubscriberCourier,
     mails: Option<MailSender>,
@@ -62,7 +70,7 @@ pub(super) struct RunningMessages<'a> {
     circuit: CircuitBreaker,
     cache: NewsCache,
     /// Messages that were read and wait for their turn.
-    waiting: BTreeMap<PageLane, VecDeque<SubscriberDelivery>>,
+    waiting: BTreeMap<PageLane, WaitingMessages>,
     /// Lanes of the messages that are being sent or whose results are not stored, by key.
     known: HashMap<i64, PageLane>,
     /// Number of messages that are being sent, by lane.
@@ -71,6 +79,17 @@ pub(super) struct RunningMessages<'a> {
     last_pages: HashMap<bool, i64>,
     running: FuturesUnordered<LocalBoxFuture<'a, FinishedMessage>>,
     read_at: Option<Instant>,
+}
+
+impl WaitingMessages {
+    fn is_fresh(&self) -> bool {
+        self.read_at.elapsed() < FRESH_FOR
+    }
+
+    /// Returns true if nothing has to be read yet.
+    fn is_enough(&self) -> bool {
+        self.is_fresh() && self.messages.len() >= READ_BELOW
+    }
 }
 
 struct FinishedMessage {
@@ -124,21 +143,19 @@ impl<'a> RunningMessages<'a> {
             }
             for page in subscriber_deliveries::pages_with_due(main, is_mail, now).await? {
                 let lane = PageLane { page, is_mail };
-                let waiting = self.waiting.get(&lane);
-                if waiting.is_some_and(|waiting| waiting.len() >= READ_BELOW) {
+                if self.waiting.get(&lane).is_some_and(WaitingMessages::is_enough) {
                     continue;
                 }
                 let sent = self.known.iter().filter(|(_, other)| **other == lane).map(|(key, _)| *key);
-                let known: Vec<i64> =
-                    sent.chain(waiting.into_iter().flatten().map(|delivery| delivery.key)).collect();
-                let request = DueRequest { page, is_mail, busy: &known, most: READ };
-                let due = subscriber_deliveries::due(main, request, now).await?;
-                if !due.is_empty() {
-                    self.waiting.entry(lane).or_default().extend(due);
-                }
+                let busy: Vec<i64> = sent.collect();
+                let request = DueRequest { page, is_mail, busy: &busy, most: READ };
+                let read_at = Instant::now();
+                let messages = VecDeque::from(subscriber_deliveries::due(main, request, now).await?);
+                self.waiting.insert(lane, WaitingMessages { messages, read_at });
             }
         }
-        self.waiting.retain(|_, waiting| !waiting.is_empty());
+        // Pages without due messages were not read.
+        self.waiting.retain(|_, waiting| !waiting.messages.is_empty() && waiting.is_fresh());
         Ok(())
     }
 
@@ -147,15 +164,15 @@ impl<'a> RunningMessages<'a> {
     async fn start_next(&mut self, is_mail: bool, now: Timestamp) -> Result<bool, MainError> {
         let Some(lane) = self.next_lane(is_mail) else { return Ok(false) };
         let Some(waiting) = self.waiting.get_mut(&lane) else { return Ok(false) };
-        let Some(first) = waiting.front() else { return Ok(false) };
+        let Some(first) = waiting.messages.front() else { return Ok(false) };
         let pass = if is_mail {
             let Some(pass) = self.circuit.admit(first.tries == 0, now) else { return Ok(false) };
             Some(pass)
         } else {
             None
         };
-        let Some(delivery) = waiting.pop_front() else { return Ok(false) };
-        if waiting.is_empty() {
+        let Some(delivery) = waiting.messages.pop_front() else { return Ok(false) };
+        if waiting.messages.is_empty() {
             self.waiting.remove(&lane);
         }
         self.last_pages.insert(is_mail, lane.page);
@@ -208,7 +225,11 @@ impl<'a> RunningMessages<'a> {
             done.push(ended);
             // The next message takes the place at once, without waiting for the commit.
             let now = self.courier.guard.now();
-            self.start_next(is_mail, now).await?;
+            if let Err(error) = self.start_next(is_mail, now).await {
+                // What has been sent is not sent again because of this.
+                self.write_down(&done).await?;
+                return Err(error);
+            }
         }
         if done.is_empty() { Ok(()) } else { self.write_down(&done).await }
     }
