@@ -28,10 +28,11 @@ impl FormTexts {
         self.of_page(name, "")
     }
 
-    /// The text with this name, about a page.
+    /// The text with this name, about a page; without its name if that is empty.
     pub(super) fn of_page(&self, name: &str, page: &str) -> String {
         let mut arguments = FluentArgs::new();
         arguments.set("page", FluentValue::from(page));
+        arguments.set("named", FluentValue::from(if page.is_empty() { "no" } else { "yes" }));
         LANGUAGES.text(&self.locale, name, &arguments).unwrap_or_else(|| name.to_owned())
     }
 }

@@ -1,10 +1,13 @@
 //! The documents of the forms. They carry no style sheet of the owner, which could read what is entered, and no token.
 
+use std::collections::HashMap;
+
 use askama::Template;
 
 use crate::model::component::Component;
 use crate::model::statuspage::word::SubscriberChannel;
 use crate::pages::forms::form_texts::FormTexts;
+use crate::pages::page_texts::PageTexts;
 use crate::pages::snapshot::PageSnapshot;
 use crate::pages::stylesheets;
 
@@ -15,24 +18,33 @@ pub(super) struct SubscribeForm {
     texts: FormTexts,
     style: String,
     locale: String,
+    direction: &'static str,
     name: String,
     home: String,
     /// The channels, the first of which is chosen.
-    channels: Vec<FormChoice>,
-    /// What the address is, for each kind of channel.
-    hints: Vec<String>,
-    /// The visible components.
-    components: Vec<FormChoice>,
+    channels: Vec<ChannelChoice>,
+    /// The visible components, each after the group that contains it.
+    components: Vec<ComponentChoice>,
     /// The languages of the page.
     locales: Vec<String>,
     /// The text about a wrong entry.
     problem: Option<String>,
 }
 
-/// Something that can be chosen in a form.
-struct FormChoice {
+/// A channel that can be chosen.
+struct ChannelChoice {
     value: String,
     label: String,
+    /// What its address is.
+    hint: String,
+}
+
+/// A component that can be chosen.
+struct ComponentChoice {
+    value: String,
+    label: String,
+    /// Number of groups around it.
+    depth: usize,
 }
 
 impl SubscribeForm {
@@ -45,27 +57,28 @@ impl SubscribeForm {
     ) -> Self {
         let languages = snapshot.languages();
         let texts = FormTexts::of(locale);
-        let mut hints: Vec<&'static str> = Vec::new();
-        for hint in channels.iter().map(|channel| hint(*channel)) {
-            if !hints.contains(&hint) {
-                hints.push(hint);
+        let mut depths: HashMap<i64, usize> = HashMap::new();
+        let component = |component: &Component| {
+            let depth = component.parent.and_then(|parent| depths.get(&parent)).map_or(0, |above| above + 1);
+            depths.insert(component.key, depth);
+            ComponentChoice {
+                value: component.id.to_string(),
+                label: component.name.text(locale, &languages.default).to_owned(),
+                depth,
             }
-        }
-        let component = |component: &Component| FormChoice {
-            value: component.id.to_string(),
-            label: component.name.text(locale, &languages.default).to_owned(),
         };
-        let channel = |channel: &SubscriberChannel| FormChoice {
+        let channel = |channel: &SubscriberChannel| ChannelChoice {
             value: channel.to_string(),
             label: texts.text(&format!("channel-{channel}")),
+            hint: texts.text(hint(*channel)),
         };
         Self {
             style: stylesheets::shared_address(),
             locale: locale.to_owned(),
+            direction: PageTexts::of(locale).direction(),
             name: snapshot.page.name.text(locale, &languages.default).to_owned(),
             home: home(snapshot, locale),
             channels: channels.iter().map(channel).collect(),
-            hints: hints.into_iter().map(|hint| texts.text(hint)).collect(),
             components: snapshot.visible().map(component).collect(),
             problem: problem.map(|problem| texts.text(problem)),
             locales: languages.supported,
@@ -89,27 +102,33 @@ const fn hint(channel: SubscriberChannel) -> &'static str {
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(super) struct FormMessage {
-    texts: FormTexts,
     style: String,
     locale: String,
+    direction: &'static str,
+    /// Name of the page; empty in a document that does not tell it.
     name: String,
     home: String,
-    title: &'static str,
-    text: &'static str,
-    button: Option<&'static str>,
+    title: String,
+    text: String,
+    button: Option<String>,
+    /// Text of the link to the page.
+    back: String,
 }
 
 impl FormMessage {
-    fn of(page: FormPage<'_>, title: &'static str, text: &'static str, button: Option<&'static str>) -> Self {
+    /// The document with the texts of these names.
+    fn of(page: FormPage<'_>, title: &str, text: &str, button: Option<&str>) -> Self {
+        let texts = FormTexts::of(page.locale);
         Self {
-            texts: FormTexts::of(page.locale),
             style: stylesheets::shared_address(),
             locale: page.locale.to_owned(),
+            direction: PageTexts::of(page.locale).direction(),
+            title: texts.text(title),
+            text: texts.of_page(text, &page.name),
+            button: button.map(|button| texts.text(button)),
+            back: texts.text("back"),
             name: page.name,
             home: page.home,
-            title,
-            text,
-            button,
         }
     }
 
@@ -168,4 +187,39 @@ impl<'a> FormPage<'a> {
 
 fn home(snapshot: &PageSnapshot, locale: &str) -> String {
     if snapshot.languages().supported.len() > 1 { format!("/{locale}/") } else { "/".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every document of a form, in a language of the program, about a page or about none.
+    #[test]
+    fn documents_show_texts() {
+        let messages: [fn(FormPage<'_>) -> FormMessage; 7] = [
+            FormMessage::sent,
+            FormMessage::busy,
+            FormMessage::confirm,
+            FormMessage::confirmed,
+            FormMessage::confirm_over,
+            FormMessage::unsubscribe,
+            FormMessage::unsubscribed,
+        ];
+        for locale in ["en", "de", "fr", "es"] {
+            for message in messages {
+                let named = FormPage { locale, name: "Shop <b>".into(), home: "/".into() };
+                for page in [named, FormPage::unnamed(locale)] {
+                    let message = message(page);
+                    for text in [&message.title, &message.text, &message.back] {
+                        let is_sentence = text.chars().next().is_some_and(char::is_uppercase);
+                        assert!(is_sentence && !text.contains("{ $"), "{locale}: {text}");
+                        assert!(!text.ends_with(" .") && !text.contains("  "), "{locale}: {text}");
+                    }
+                    let html = message.render().unwrap();
+                    assert!(html.contains(&format!("<h1>{}</h1>", message.title)), "{html}");
+                    assert!(!html.contains("></a>") && !html.contains("<b>"), "{html}");
+                }
+            }
+        }
+    }
 }

@@ -21,13 +21,19 @@ language = Sprache
 subscribe-button = Abonnieren
 subscribe-sent = Fast fertig
 subscribe-sent-text = Wenn diese Adresse abonnieren kann, ist eine Nachricht an sie unterwegs. Eine E-Mail enthält einen Link zur Bestätigung, der 24 Stunden gilt.
-subscribe-wrong = Diese Adresse kann nicht verwendet werden. Prüfen Sie sie und versuchen Sie es noch einmal.
-subscribe-busy = Im Moment abonnieren zu viele Personen. Versuchen Sie es in einer Minute noch einmal.
+subscribe-wrong = Das kann nicht abonniert werden. Prüfen Sie die Adresse und die gewählten Systeme, und versuchen Sie es noch einmal.
+subscribe-busy = Es wurden zu viele Adressen eingegeben. Versuchen Sie es später noch einmal.
 confirm = Bestätigen Sie Ihr Abonnement
-confirm-text = Drücken Sie auf den Knopf, um Nachrichten von { $page } zu erhalten.
+confirm-text = { $named ->
+    [yes] Drücken Sie auf den Knopf, um Nachrichten von { $page } zu erhalten.
+   *[no] Drücken Sie auf den Knopf, um die Nachrichten zu erhalten.
+}
 confirm-button = Bestätigen
 confirmed = Sie haben abonniert
-confirmed-text = Nachrichten von { $page } werden an Sie gesendet. Jede enthält einen Link zum Abbestellen.
+confirmed-text = { $named ->
+    [yes] Nachrichten von { $page } werden an Sie gesendet. Jede enthält einen Link zum Abbestellen.
+   *[no] Die Nachrichten werden an Sie gesendet. Jede enthält einen Link zum Abbestellen.
+}
 confirm-over = Dieser Link gilt nicht mehr
 confirm-over-text = Er wurde schon benutzt oder ist älter als 24 Stunden. Abonnieren Sie noch einmal, um einen neuen zu erhalten.
 unsubscribe = Abbestellen

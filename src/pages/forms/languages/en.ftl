@@ -21,13 +21,19 @@ language = Language
 subscribe-button = Subscribe
 subscribe-sent = Nearly done
 subscribe-sent-text = If this address can be subscribed, a message is on its way to it. An e-mail has a link to confirm, which is valid for 24 hours.
-subscribe-wrong = This address cannot be used. Check it and try again.
-subscribe-busy = Too many people are subscribing at the moment. Try again in a minute.
+subscribe-wrong = This cannot be subscribed. Check the address and the chosen systems, and try again.
+subscribe-busy = Too many addresses were entered. Try again later.
 confirm = Confirm your subscription
-confirm-text = Press the button to get news of { $page }.
+confirm-text = { $named ->
+    [yes] Press the button to get news of { $page }.
+   *[no] Press the button to get the news.
+}
 confirm-button = Confirm
 confirmed = You are subscribed
-confirmed-text = News of { $page } will be sent to you. Each message has a link to unsubscribe.
+confirmed-text = { $named ->
+    [yes] News of { $page } will be sent to you. Each message has a link to unsubscribe.
+   *[no] The news will be sent to you. Each message has a link to unsubscribe.
+}
 confirm-over = This link is no longer valid
 confirm-over-text = It was used already, or it is older than 24 hours. Subscribe again to get a new one.
 unsubscribe = Unsubscribe

@@ -21,13 +21,19 @@ language = Idioma
 subscribe-button = Suscribirse
 subscribe-sent = Casi listo
 subscribe-sent-text = Si esta dirección puede suscribirse, se le ha enviado un mensaje. Un correo lleva un enlace para confirmar, válido durante 24 horas.
-subscribe-wrong = Esta dirección no se puede usar. Compruébela e inténtelo de nuevo.
-subscribe-busy = Demasiadas personas se están suscribiendo en este momento. Inténtelo dentro de un minuto.
+subscribe-wrong = No es posible suscribirse así. Compruebe la dirección y los sistemas elegidos, e inténtelo de nuevo.
+subscribe-busy = Se han introducido demasiadas direcciones. Inténtelo más tarde.
 confirm = Confirme su suscripción
-confirm-text = Pulse el botón para recibir noticias de { $page }.
+confirm-text = { $named ->
+    [yes] Pulse el botón para recibir noticias de { $page }.
+   *[no] Pulse el botón para recibir las noticias.
+}
 confirm-button = Confirmar
 confirmed = Está suscrito
-confirmed-text = Se le enviarán las noticias de { $page }. Cada mensaje lleva un enlace para cancelar.
+confirmed-text = { $named ->
+    [yes] Se le enviarán las noticias de { $page }. Cada mensaje lleva un enlace para cancelar.
+   *[no] Se le enviarán las noticias. Cada mensaje lleva un enlace para cancelar.
+}
 confirm-over = Este enlace ya no es válido
 confirm-over-text = Ya se ha usado, o tiene más de 24 horas. Suscríbase de nuevo para recibir otro.
 unsubscribe = Cancelar la suscripción

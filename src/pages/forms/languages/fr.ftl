@@ -21,13 +21,19 @@ language = Langue
 subscribe-button = S’abonner
 subscribe-sent = Presque terminé
 subscribe-sent-text = Si cette adresse peut être abonnée, un message lui est envoyé. Un e-mail contient un lien de confirmation, valable 24 heures.
-subscribe-wrong = Cette adresse ne peut pas être utilisée. Vérifiez-la et réessayez.
-subscribe-busy = Trop de personnes s’abonnent en ce moment. Réessayez dans une minute.
+subscribe-wrong = Cet abonnement est impossible. Vérifiez l’adresse et les systèmes choisis, puis réessayez.
+subscribe-busy = Trop d’adresses ont été saisies. Réessayez plus tard.
 confirm = Confirmez votre abonnement
-confirm-text = Appuyez sur le bouton pour recevoir les nouvelles de { $page }.
+confirm-text = { $named ->
+    [yes] Appuyez sur le bouton pour recevoir les nouvelles de { $page }.
+   *[no] Appuyez sur le bouton pour recevoir les nouvelles.
+}
 confirm-button = Confirmer
 confirmed = Vous êtes abonné
-confirmed-text = Les nouvelles de { $page } vous seront envoyées. Chaque message contient un lien de désabonnement.
+confirmed-text = { $named ->
+    [yes] Les nouvelles de { $page } vous seront envoyées. Chaque message contient un lien de désabonnement.
+   *[no] Les nouvelles vous seront envoyées. Chaque message contient un lien de désabonnement.
+}
 confirm-over = Ce lien n’est plus valable
 confirm-over-text = Il a déjà servi, ou il a plus de 24 heures. Abonnez-vous de nouveau pour en recevoir un autre.
 unsubscribe = Se désabonner
