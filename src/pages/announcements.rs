@@ -17,22 +17,26 @@ pub(super) struct AnnouncementNames<'a> {
     page: &'a PageSnapshot,
     locale: String,
     default: String,
-    /// Names of the services that have a visible component.
-    linked: HashMap<ServiceKey, String>,
+    /// Names of the visible components of each service, in the order of the page.
+    linked: HashMap<ServiceKey, Vec<String>>,
 }
 
 impl<'a> AnnouncementNames<'a> {
     pub(super) fn of(page: &'a PageSnapshot, locale: &str) -> Self {
         let default = page.languages().default;
         let text = |text: &TranslatedText| text.text(locale, &default).to_owned();
-        let named = page.visible().filter_map(|component| Some((component.service?, text(&component.name))));
-        let linked = named.collect();
+        let mut linked: HashMap<ServiceKey, Vec<String>> = HashMap::new();
+        for component in page.visible() {
+            if let Some(service) = component.service {
+                linked.entry(service).or_default().push(text(&component.name));
+            }
+        }
         Self { page, locale: locale.to_owned(), default, linked }
     }
 
-    /// Returns the name of a service with a visible component.
+    /// Returns the name of a service with a visible component: that of its first one.
     pub(super) fn linked(&self, service: ServiceKey) -> Option<&str> {
-        self.linked.get(&service).map(String::as_str)
+        self.linked.get(&service)?.first().map(String::as_str)
     }
 
     /// Returns the text in the language of the visitor.
@@ -62,15 +66,19 @@ impl<'a> AnnouncementNames<'a> {
         Cow::Owned(incident_texts::title(&known, incident_texts::worst_impact(&known), organisation))
     }
 
-    /// Returns the visible names of these services.
+    /// Returns the visible names of these services: of all their components.
     pub(super) fn names(&self, services: &[TouchedService]) -> Vec<String> {
         let shown = services.iter().filter(|_| self.page.page.shows.affected_services);
-        shown.filter_map(|service| self.known_name(service.key, &service.name)).collect()
+        let all = |service: &TouchedService| match self.linked.get(&service.key) {
+            Some(names) => names.clone(),
+            None => self.known_name(service.key, &service.name).into_iter().collect(),
+        };
+        shown.flat_map(all).collect()
     }
 
     /// Returns the name by which visitors know a service; `None` if it is not visible.
     fn known_name(&self, service: ServiceKey, name: &str) -> Option<String> {
-        let linked = self.linked.get(&service).cloned();
+        let linked = self.linked(service).map(str::to_owned);
         let shows = self.page.page.shows;
         linked.or_else(|| (shows.affected_services && shows.unlinked_services).then(|| name.to_owned()))
     }

@@ -19,7 +19,7 @@ const FRESH_FOR: Duration = Duration::from_secs(60);
 const CHANGED_FRESH_FOR: Duration = Duration::from_secs(2);
 /// Longest wait for the days.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Time between two attempts to read while reading fails.
+/// Time between two attempts to read while reading fails, or takes too long.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// Number of services from which on those that no page has shown for [`UNUSED_AFTER`] are dropped.
 const SERVICES_MAX: usize = 20_000;
@@ -63,7 +63,7 @@ impl DaysCache {
             match timeout(PATIENCE, read(&outdated)).await {
                 Ok(Ok(found)) => self.keep(&outdated, found, begin),
                 Ok(Err(error)) => self.note_failure(&error.to_string()),
-                Err(_) => self.note_failure("no answer"),
+                Err(_) => self.postpone(&outdated),
             }
         }
         self.known(services)
@@ -113,6 +113,26 @@ impl DaysCache {
             "cannot read the uptime bars of a status page; the last known ones are shown"
         );
         self.lock().failed_at = Some(Instant::now());
+    }
+
+    /// Reads these services, whose read takes too long, only after some time. Other services may be read quickly.
+    fn postpone(&self, asked: &[MeasuredService]) {
+        tracing::warn!(
+            services = asked.len(),
+            "reading the uptime bars of a status page takes too long; the last known ones are shown"
+        );
+        let mut state = self.lock();
+        let now = Instant::now();
+        for service in asked {
+            let known = state.services.remove(&service.key);
+            let cached = CachedDays {
+                days: known.and_then(|known| known.days),
+                verdict: service.verdict,
+                current_until: now + RETRY_AFTER,
+                used_at: now,
+            };
+            state.services.insert(service.key, cached);
+        }
     }
 
     fn known(&self, services: &[ServiceKey]) -> HashMap<ServiceKey, Arc<ServiceDays>> {
@@ -187,6 +207,24 @@ mod tests {
         assert_eq!(shown_with(&cache, Ok(7), Verdict::Down).await, (vec![Some(6), Some(7)], 1));
         tokio::time::advance(CHANGED_FRESH_FOR).await;
         assert_eq!(shown_with(&cache, Ok(8), Verdict::Down).await, (vec![Some(6), Some(8)], 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_read_does_not_stop_those_of_other_services() {
+        let cache = DaysCache::default();
+        let measured =
+            |key| MeasuredService { key, verdict: Verdict::Up, measured_until: Timestamp::from_ms(0) };
+        let read = async |key: i64, wait: Duration| {
+            let read = async |asked: &[MeasuredService]| {
+                tokio::time::sleep(wait).await;
+                Ok::<_, &str>(asked.iter().map(|one| (one.key, days(5))).collect())
+            };
+            cache.current(&[key], &[measured(key)], read).await.len()
+        };
+        assert_eq!(read(1, PATIENCE * 2).await, 0);
+        assert_eq!((read(2, Duration::ZERO).await, read(1, Duration::ZERO).await), (1, 0));
+        tokio::time::advance(RETRY_AFTER).await;
+        assert_eq!(read(1, Duration::ZERO).await, 1);
     }
 
     #[tokio::test(start_paused = true)]

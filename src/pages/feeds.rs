@@ -36,12 +36,13 @@ pub(super) fn write(
 ) -> Result<Option<Vec<u8>>, FeedError> {
     let Some(of_component) = component(history, route) else { return Ok(None) };
     let reader = entries::EntryReader::new(history, of_component, choices);
+    let address = choices.address(route, &history.page.languages().default);
     let feed = PageFeed {
         locale: choices.locale.to_owned(),
-        id: reader.feed_id(route),
+        id: reader.feed_id(&address),
         title: reader.title(),
-        home: history.page.url.clone(),
-        address: format!("{}{}", history.page.url, route.path()),
+        home: format!("{}{}", history.page.url, choices.language_path(&history.page.languages().default)),
+        address: format!("{}{address}", history.page.url),
         author: reader.page_name(),
         updated: Timestamp::from_ms(0),
         entries: Vec::new(),

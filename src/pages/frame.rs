@@ -58,6 +58,10 @@ pub(super) struct PageHead {
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) is_indexable: bool,
+    /// The public URL of the page, without a slash at its end.
+    pub(super) origin: String,
+    /// Path of the document, without a language.
+    pub(super) path: String,
     /// The public URL of the document in this language.
     pub(super) canonical: String,
     /// Address of the script.
@@ -125,6 +129,8 @@ impl PageFrame {
                 is_indexable: page.seo.indexable,
                 script: script::address(),
                 feeds: feeds(&base, screen),
+                origin: snapshot.url.clone(),
+                path,
                 canonical,
                 icon: file(AssetKind::Favicon),
                 style: stylesheets::shared_address(),

@@ -4,17 +4,20 @@
 //! for each language, and sends the changed ones to all open pages in that language.
 
 pub(super) mod fragments;
+mod live_seats;
 pub(super) mod stream;
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{Notify, Semaphore, broadcast};
+use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
 use crate::pages::live::fragments::PageFragments;
+use crate::pages::live::live_seats::LiveSeats;
 use crate::pages::live::stream::LiveListener;
 use crate::pages::page_host::PageHost;
 
@@ -29,8 +32,7 @@ const EVENTS_WAITING: usize = 8;
 #[derive(Clone, Debug)]
 pub struct LivePages {
     topics: Arc<Mutex<LiveTopics>>,
-    /// One permit for each stream.
-    room: Arc<Semaphore>,
+    seats: LiveSeats,
     /// Notified when a page is opened.
     opened: Arc<Notify>,
 }
@@ -60,16 +62,18 @@ impl LivePages {
     /// Creates the hub for at most this many streams.
     #[must_use]
     pub fn new(listeners_max: usize) -> Self {
-        Self {
-            topics: Arc::default(),
-            room: Arc::new(Semaphore::new(listeners_max.min(Semaphore::MAX_PERMITS))),
-            opened: Arc::default(),
-        }
+        Self { topics: Arc::default(), seats: LiveSeats::new(listeners_max), opened: Arc::default() }
     }
 
-    /// Opens a stream of a page that at present has these fragments; `None` if there are too many streams, or after the end.
-    pub(super) fn listen(&self, key: LiveKey, present: PageFragments) -> Option<LiveListener> {
-        let permit = Arc::clone(&self.room).try_acquire_owned().ok()?;
+    /// Opens a stream of a page for a client, which at present has these fragments; `None` if there are too many streams, or
+    /// after the end.
+    pub(super) fn listen(
+        &self,
+        key: LiveKey,
+        client: IpAddr,
+        present: PageFragments,
+    ) -> Option<LiveListener> {
+        let seat = self.seats.take(client)?;
         let mut topics = self.lock();
         if topics.is_closed {
             return None;
@@ -78,7 +82,7 @@ impl LivePages {
             events: broadcast::channel(EVENTS_WAITING).0,
             shown: Arc::new(present),
         });
-        let listener = LiveListener::new(topic.events.subscribe(), topic.shown.revision(), permit);
+        let listener = LiveListener::new(topic.events.subscribe(), topic.shown.revision(), seat);
         drop(topics);
         self.opened.notify_one();
         Some(listener)
@@ -89,8 +93,6 @@ impl LivePages {
         let mut topics = self.lock();
         topics.is_closed = true;
         topics.open.clear();
-        drop(topics);
-        self.room.close();
     }
 
     /// Waits until somebody has a page open, and for the pace; returns the open pages.
@@ -146,6 +148,8 @@ mod tests {
     use super::*;
     use crate::pages::live::fragments::PageFragment;
 
+    const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
     fn key() -> LiveKey {
         LiveKey { host: PageHost::Slug("shop".into()), locale: "en".into() }
     }
@@ -161,8 +165,8 @@ mod tests {
     #[tokio::test]
     async fn a_change_reaches_every_open_page_and_the_end_ends_them() {
         let pages = LivePages::new(2);
-        let [first, second] = [(), ()].map(|()| pages.listen(key(), page("<p>a</p>")).unwrap());
-        assert!(pages.listen(key(), page("<p>a</p>")).is_none(), "there is room for two");
+        let [first, second] = [(), ()].map(|()| pages.listen(key(), CLIENT, page("<p>a</p>")).unwrap());
+        assert!(pages.listen(key(), CLIENT, page("<p>a</p>")).is_none(), "there is room for two");
         let mut streams = [Box::pin(stream::events(first)), Box::pin(stream::events(second))];
         for stream in &mut streams {
             let hello = stream.next().await.unwrap();
@@ -178,13 +182,13 @@ mod tests {
         for stream in &mut streams {
             assert!(stream.next().await.is_none());
         }
-        assert!(pages.listen(key(), page("<p>a</p>")).is_none());
+        assert!(pages.listen(key(), CLIENT, page("<p>a</p>")).is_none());
     }
 
     #[tokio::test]
     async fn streams_end_when_other_visitors_may_see_the_page() {
         let pages = LivePages::new(1);
-        let mut stream = Box::pin(stream::events(pages.listen(key(), page("a")).unwrap()));
+        let mut stream = Box::pin(stream::events(pages.listen(key(), CLIENT, page("a")).unwrap()));
         stream.next().await.unwrap();
         pages.publish(&key(), with_access("a", 1));
         assert!(stream.next().await.is_none());
@@ -193,10 +197,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn pages_without_a_stream_are_forgotten() {
         let pages = LivePages::new(2);
-        let listener = pages.listen(key(), page("a")).unwrap();
+        let listener = pages.listen(key(), CLIENT, page("a")).unwrap();
         assert_eq!(pages.next_round(Instant::now()).await, [key()]);
         drop(listener);
         assert_eq!(pages.open_pages(), []);
-        assert_eq!(pages.room.available_permits(), 2);
+        let free = [(), ()].map(|()| pages.seats.take(CLIENT));
+        assert!(free.iter().all(Option::is_some));
     }
 }

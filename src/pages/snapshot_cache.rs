@@ -22,6 +22,8 @@ const FRESH_FOR: Duration = Duration::from_secs(1);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Longest wait for a read while an earlier snapshot could be shown.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest wait for the read of another visitor while an earlier snapshot could be shown.
+const TURN_PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of cached pages; the next constant is the approximate maximum of the bytes rendered from them.
 const PAGES_MAX: usize = 1_000;
 const BYTES_MAX: usize = 64 * 1_024 * 1_024;
@@ -180,7 +182,16 @@ impl<K: Clone + Eq + Hash, S: PartialEq> SnapshotCache<K, S> {
         if let Some(page) = self.known(key, changes) {
             return Ok(Some(page));
         }
-        let _turn = self.turns.0[turn(key)].lock().await;
+        // While another visitor waits for a slow read, an earlier snapshot is better than nothing.
+        let earlier = lock(&self.pages).get(key).map(CachedSnapshot::outdated);
+        let turn = self.turns.0[turn(key)].lock();
+        let _turn = match earlier {
+            None => turn.await,
+            Some(earlier) => match timeout(TURN_PATIENCE, turn).await {
+                Ok(turn) => turn,
+                Err(_) => return Ok(Some(earlier)),
+            },
+        };
         if let Some(page) = self.known(key, changes) {
             return Ok(Some(page));
         }

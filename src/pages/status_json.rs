@@ -36,7 +36,9 @@ pub(super) enum StatusDocument {
 impl StatusDocument {
     /// Returns the document at a path; `None` for any other path.
     pub(super) fn at(path: &str) -> Option<Self> {
-        Some(match path.strip_prefix(FOLDER)?.strip_suffix(".json")? {
+        // Some clients write names with capitals.
+        let name = path.strip_prefix(FOLDER)?.to_ascii_lowercase();
+        Some(match name.strip_suffix(".json")? {
             "summary" => Self::Summary,
             "status" => Self::Status,
             "components" => Self::Components,

@@ -268,7 +268,10 @@ async fn read<K: AnnouncementKind>(
     for head in heads.values_mut() {
         head.ever_affected.sort_unstable();
     }
-    let affected: Vec<ServiceMention> = touches.into_iter().filter(|touch| touch.is_affected).collect();
+    // Of what is over, all services count.
+    let is_over = |key: i64| heads.get(&key).is_some_and(|head| head.ended_at.is_some());
+    let counts = |touch: &ServiceMention| touch.is_affected || is_over(touch.announcement);
+    let affected: Vec<ServiceMention> = touches.into_iter().filter(counts).collect();
     for service in named(connection, &affected, &heads).await? {
         for touch in affected.iter().filter(|touch| touch.service == service.key) {
             if let Some(head) = heads.get_mut(&touch.announcement) {

@@ -1,10 +1,9 @@
 //! The entries of feeds: incidents and maintenances, newest change first.
 
 use crate::clock::Timestamp;
-use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::pages::announcements::AnnouncementNames;
-use crate::pages::feeds::feed_route::{FeedChoices, FeedRoute};
+use crate::pages::feeds::feed_route::FeedChoices;
 use crate::pages::page_texts::{PageTexts, TextValue};
 use crate::pages::screen::PageScreen;
 use crate::pages::snapshot::{PageComponent, PageHistory};
@@ -66,9 +65,9 @@ impl<'a> EntryReader<'a> {
         self.words.filled("feed-title", &[TextValue::text("name", &name)])
     }
 
-    /// Returns the id of the feed.
-    pub(super) fn feed_id(&self, route: FeedRoute) -> String {
-        self.id(&format!("{}{}", self.history.page.page.id, route.path()))
+    /// Returns the id of the feed with this path and query.
+    pub(super) fn feed_id(&self, address: &str) -> String {
+        self.id(&format!("{}{address}", self.history.page.page.id))
     }
 
     /// Returns a stable id (RFC 4151). The host below which all pages are does not change with the name of the page.
@@ -86,10 +85,11 @@ impl<'a> EntryReader<'a> {
 
     /// Returns the URL of a document of the page.
     pub(super) fn url(&self, screen: PageScreen) -> String {
-        format!("{}{}", self.history.page.url, screen.path())
+        let language = self.choices.language_path(&self.history.page.languages().default);
+        format!("{}{language}{}", self.history.page.url, screen.path())
     }
 
-    /// Returns all entries, newest change first. Maintenances that were called off are in the calendar only.
+    /// Returns all entries, newest change first.
     pub(super) fn entries(&self) -> Vec<FeedEntry> {
         let mut found = Vec::new();
         for incident in self.history.incidents.iter().filter(|one| self.contains(one)) {
@@ -100,9 +100,7 @@ impl<'a> EntryReader<'a> {
             };
             self.add(&mut found, incident, &kind, |status| self.words.incident(status));
         }
-        let is_on = |one: &&StoredAnnouncement<MaintenanceStatus>| one.status != MaintenanceStatus::Cancelled;
-        let maintenances = self.history.maintenances.iter().filter(is_on);
-        for maintenance in maintenances.filter(|one| self.contains(one)) {
+        for maintenance in self.history.maintenances.iter().filter(|one| self.contains(one)) {
             let kind = EntryKind {
                 name: "Maintenance",
                 tags: vec!["maintenance", maintenance.status.as_str()],

@@ -35,6 +35,21 @@ pub(in crate::pages) struct FeedChoices<'a> {
     pub(in crate::pages) now: Timestamp,
 }
 
+impl FeedChoices<'_> {
+    /// Returns the start of the paths in the reader's language; empty for the default language.
+    pub(in crate::pages) fn language_path(&self, default_locale: &str) -> String {
+        if self.locale == default_locale { String::new() } else { format!("/{}", self.locale) }
+    }
+
+    /// Returns path and query of a feed with these choices, on a page with this default language.
+    pub(in crate::pages) fn address(&self, route: FeedRoute, default_locale: &str) -> String {
+        let language = self.language_path(default_locale);
+        let is_divided = self.each_update && route.format != FeedFormat::Calendar;
+        let query = if is_divided { "?each=update" } else { "" };
+        format!("{language}{}{query}", route.path())
+    }
+}
+
 impl FeedFormat {
     pub(in crate::pages) const ALL: [Self; 4] = [Self::Atom, Self::Rss, Self::Json, Self::Calendar];
 
@@ -84,6 +99,21 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case(FeedFormat::Atom, "en", false, "/history.atom")]
+    #[case(FeedFormat::Atom, "de", true, "/de/history.atom?each=update")]
+    #[case(FeedFormat::Calendar, "de", true, "/de/maintenances.ics")]
+    fn a_feed_names_its_own_address(
+        #[case] format: FeedFormat,
+        #[case] locale: &str,
+        #[case] each_update: bool,
+        #[case] expected: &str,
+    ) {
+        let choices =
+            FeedChoices { locale, each_update, authority: "example.net", now: Timestamp::from_ms(0) };
+        assert_eq!(choices.address(FeedRoute { format, component: None }, "en"), expected);
+    }
 
     #[rstest]
     #[case("/history.atom", true)]

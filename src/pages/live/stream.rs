@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{Stream, unfold};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 use crate::pages::live::fragments::RELOAD;
+use crate::pages::live::live_seats::LiveSeat;
 
 /// Longest time without an event, after which a comment is sent, so that proxies keep the connection.
 const HEARTBEAT: Duration = Duration::from_secs(20);
@@ -21,15 +21,15 @@ pub(in crate::pages) struct LiveListener {
     /// The first event; taken when it was sent.
     hello: Option<Bytes>,
     /// Takes room until the stream ends.
-    _permit: OwnedSemaphorePermit,
+    _seat: LiveSeat,
 }
 
 impl LiveListener {
     /// Creates the listener of a page with this revision. The first event tells the revision, so that the browser can see
     /// whether the page has changed since it was loaded. Browsers connect again after 5 seconds.
-    pub(super) fn new(events: Receiver<Bytes>, revision: &str, permit: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(events: Receiver<Bytes>, revision: &str, seat: LiveSeat) -> Self {
         let hello = format!("retry: 5000\nevent: hello\ndata: {revision}\n\n");
-        Self { events, hello: Some(hello.into()), _permit: permit }
+        Self { events, hello: Some(hello.into()), _seat: seat }
     }
 
     /// Returns the next chunk; `None` when the stream ends.

@@ -34,9 +34,17 @@
     if (again) again.focus({ preventScroll: true });
   };
 
+  // Says below the page whether the server can be reached; screen readers hear it.
+  const reached = (is) => {
+    const notice = document.getElementById("away");
+    const text = is ? "" : notice.dataset.text;
+    if (notice.textContent !== text) notice.textContent = text;
+  };
+
   let tag = null;
-  const refresh = async () => {
+  const load = async () => {
     const answer = await fetch(location.href, { cache: "no-cache" });
+    reached(answer.status < 500);
     // The page is protected now, or offline: the answer says so.
     if ([401, 403, 404].includes(answer.status)) return location.reload();
     if (!answer.ok || (tag && answer.headers.get("ETag") === tag)) return;
@@ -44,6 +52,7 @@
     const fresh = parse(await answer.text()).querySelector("main");
     if (fresh && fresh.innerHTML !== main().innerHTML) replace(main(), document.adoptNode(fresh));
   };
+  const refresh = () => load().catch(() => reached(false));
 
   const apply = (change) => {
     if (!main().dataset.revision) return refresh();
@@ -60,27 +69,40 @@
   const channel = window.BroadcastChannel ? new BroadcastChannel("wk" + base) : null;
   let source = null;
   let release = null;
+  // Until the stream says something, and after it was cut, the page asks for changes: first soon, then every half minute.
   let poll = null;
-  const waits = () => 30000 + (Math.random() - 0.5) * 20000;
-  const polling = () => {
-    clearTimeout(poll);
-    poll = setTimeout(() => { if (!document.hidden) refresh().catch(() => {}); polling(); }, waits());
+  const startPolling = (wait) => {
+    poll ||= setTimeout(() => {
+      poll = null;
+      startPolling(20000 + Math.random() * 20000);
+      if (!document.hidden) refresh();
+      if (source && source.readyState === EventSource.CLOSED) open();
+    }, wait);
+  };
+  const stopPolling = () => { clearTimeout(poll); poll = null; };
+  const lost = () => {
+    delete document.body.dataset.live;
+    startPolling(5000 + Math.random() * 10000);
   };
   const receive = (kind, data) => {
+    if (kind === "lost") return lost();
+    stopPolling();
+    document.body.dataset.live = "";
+    reached(true);
     if (kind === "change") apply(JSON.parse(data));
     else if (kind === "hello" && data === main().dataset.revision) return;
-    else refresh().catch(() => {});
+    else refresh();
+  };
+  const tell = (kind, data) => {
+    receive(kind, data);
+    if (channel) channel.postMessage([kind, data]);
   };
   const open = () => {
+    if (source) source.close();
     source = new EventSource(base + "/events");
-    source.onopen = () => { clearTimeout(poll); document.body.dataset.live = ""; };
-    source.onerror = () => { delete document.body.dataset.live; polling(); };
-    for (const kind of ["hello", "change", "reload"]) {
-      source.addEventListener(kind, (event) => {
-        receive(kind, event.data);
-        if (channel) channel.postMessage([kind, event.data]);
-      });
-    }
+    source.onerror = () => tell("lost");
+    for (const kind of ["hello", "change", "reload"]) source.addEventListener(kind, (event) => tell(kind, event.data));
+    lost();
   };
   const close = () => {
     if (source) source.close();
@@ -98,12 +120,12 @@
       open();
     })).catch(() => {});
   };
-  if (channel) channel.onmessage = (event) => { clearTimeout(poll); receive(...event.data); };
+  if (channel) channel.onmessage = (event) => receive(...event.data);
   let away = null;
   document.addEventListener("visibilitychange", () => {
     clearTimeout(away);
     if (document.hidden) away = setTimeout(close, 30000);
-    else if (!source && !release) { start(); refresh().catch(() => {}); }
+    else if (!source && !release) { start(); refresh(); }
   });
 
   // Bars: one stop of the tab key; the arrow keys, the pointer and a finger choose a day.
