@@ -65,7 +65,7 @@ mod tests {
             attempt: 1,
             measurement: Measurement {
                 status,
-                ..Measurement::unanswered(ErrorCode::Timeout, "", PhaseTimings::default())
+                ..Measurement::unanswered(ErrorCode::DnsTimeout, "", PhaseTimings::default())
             },
         };
         let checks = [

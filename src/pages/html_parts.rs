@@ -15,10 +15,9 @@ use crate::pages::snapshot_cache::PartKey;
 use crate::pages::visit::{PageVisit, VisitLanguage};
 use crate::representation::Representation;
 
-/// Returns true if a page shows the past of a month.
+/// Returns true if a page may show the past of a month. Months before its first one are not found.
 pub(super) fn is_shown(page: &Statuspage, month: CalendarMonth, now: Timestamp) -> bool {
-    let known = CalendarMonth::of(page.created_at)..=CalendarMonth::of(now);
-    page.shows.incident_history && known.contains(&month)
+    page.shows.incident_history && month <= CalendarMonth::of(now)
 }
 
 /// Returns the key of an HTML document. `month` is the present month.

@@ -17,6 +17,7 @@ use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
 use crate::model::verdict::Verdict;
 use crate::model::visibility::Visibility;
+use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::days_cache::DaysCache;
 use crate::pages::page_host::PageHost;
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageComponent, PageHistory, PageSnapshot};
@@ -173,7 +174,15 @@ impl PageReader<'_> {
             HistoryScope::Maintenance(id) => (None, Some(AnnouncementSelection::Single(id))),
         };
         let most = if scope == HistoryScope::Latest { PAST_MAX } else { MONTH_MAX };
-        let mut history = PageHistory { incidents: Vec::new(), maintenances: Vec::new(), page };
+        let mut first_month = CalendarMonth::of(page.page.created_at);
+        if let HistoryScope::Month(month) = scope {
+            let first = announcements::first_start(main, page.page.organisation).await?;
+            first_month = first.map_or(first_month, |first| first_month.min(CalendarMonth::of(first)));
+            if month < first_month {
+                return Ok(None);
+            }
+        }
+        let mut history = PageHistory { incidents: Vec::new(), maintenances: Vec::new(), first_month, page };
         if let Some(selection) = of_incidents {
             history.incidents = announcements::past_incidents(main, &showing, selection, most).await?;
         }

@@ -149,7 +149,6 @@ pub(super) fn month(
     let frame = PageFrame::of(&history.page, choices, PageScreen::Month(month), Some(&title));
     let names = AnnouncementNames::of(&history.page, &choices.locale);
     let renderer = AnnouncementRenderer { words: &frame.words, names: &names, base: Some(&frame.base) };
-    let first = CalendarMonth::of(history.page.page.created_at);
     let has_begun = |one: &&StoredAnnouncement<MaintenanceStatus>| {
         matches!(one.status, MaintenanceStatus::InProgress | MaintenanceStatus::Completed)
     };
@@ -158,7 +157,7 @@ pub(super) fn month(
         title,
         incidents: history.incidents.iter().map(|one| renderer.incident(one)).collect(),
         maintenances: past.map(|one| renderer.maintenance(one)).collect(),
-        earlier: (month > first).then(|| month_path(&frame.base, month.previous())),
+        earlier: (month > history.first_month).then(|| month_path(&frame.base, month.previous())),
         later: (month < present).then(|| month_path(&frame.base, month.next())),
         frame,
     };

@@ -44,6 +44,8 @@ pub(super) struct PageHistory {
     pub(super) incidents: Vec<StoredAnnouncement<IncidentStatus>>,
     /// The latest maintenances in any state, latest first.
     pub(super) maintenances: Vec<StoredAnnouncement<MaintenanceStatus>>,
+    /// The first month that the page shows.
+    pub(super) first_month: CalendarMonth,
 }
 
 /// Selects a part of the past of a page.

@@ -16,6 +16,8 @@ use tokio::time::Instant;
 const WINDOWS_MAX: usize = 100_000;
 /// Number of windows that all other sources share.
 const SHARED_WINDOWS: u64 = 4_096;
+/// Shortest time between two removals of ended windows.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
 /// The bits of an IPv6 address that identify a connection to the internet; a customer has all addresses that begin with
 /// them.
 const NETWORK: u128 = !0 << 64;
@@ -33,9 +35,17 @@ pub struct VisitorLimit {
 #[derive(Clone, Debug)]
 pub struct VisitorLimiter<K> {
     limit: VisitorLimit,
-    windows: Arc<Mutex<HashMap<AttemptSource<K>, AttemptWindow>>>,
+    state: Arc<Mutex<LimiterState<K>>>,
     /// Chooses the shared window of a source.
     hasher: RandomState,
+}
+
+/// The windows of all sources.
+#[derive(Debug)]
+struct LimiterState<K> {
+    windows: HashMap<AttemptSource<K>, AttemptWindow>,
+    /// Time at which ended windows were last removed.
+    swept_at: Option<Instant>,
 }
 
 /// Whose attempts are counted together.
@@ -65,7 +75,8 @@ impl<K: Copy + Eq + Hash> VisitorLimiter<K> {
     /// A limiter that has counted nothing.
     #[must_use]
     pub fn new(limit: VisitorLimit) -> Self {
-        Self { limit, windows: Arc::default(), hasher: RandomState::new() }
+        let state = LimiterState { windows: HashMap::new(), swept_at: None };
+        Self { limit, state: Arc::new(Mutex::new(state)), hasher: RandomState::new() }
     }
 
     /// Counts an attempt.
@@ -75,10 +86,14 @@ impl<K: Copy + Eq + Hash> VisitorLimiter<K> {
     pub(super) fn begin(&self, source: K, now: Instant) -> Result<CountedAttempt<K>, Duration> {
         let VisitorLimit { attempts, window: length } = self.limit;
         let has_ended = |window: &AttemptWindow| now.duration_since(window.started_at) >= length;
-        let mut windows = self.lock();
-        if windows.len() >= WINDOWS_MAX {
-            windows.retain(|_, window| !has_ended(window));
+        let mut state = self.lock();
+        // Removing takes a while, so that it is not done for every attempt of somebody with very many addresses.
+        let was_swept = state.swept_at.is_some_and(|at| now.duration_since(at) < SWEEP_EVERY);
+        if state.windows.len() >= WINDOWS_MAX && !was_swept {
+            state.windows.retain(|_, window| !has_ended(window));
+            state.swept_at = Some(now);
         }
+        let windows = &mut state.windows;
         let single = AttemptSource::Single(source);
         let has_room = windows.len() < WINDOWS_MAX || windows.contains_key(&single);
         let shared = || AttemptSource::Shared(self.hasher.hash_one(source) % SHARED_WINDOWS);
@@ -96,15 +111,15 @@ impl<K: Copy + Eq + Hash> VisitorLimiter<K> {
 
     /// Uncounts an attempt.
     pub(super) fn give_back(&self, counted: CountedAttempt<K>) {
-        let mut windows = self.lock();
-        let window = windows.get_mut(&counted.source);
+        let mut state = self.lock();
+        let window = state.windows.get_mut(&counted.source);
         if let Some(window) = window.filter(|window| window.started_at == counted.started_at) {
             window.used = window.used.saturating_sub(1);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<AttemptSource<K>, AttemptWindow>> {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LimiterState<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -179,13 +194,13 @@ mod tests {
     fn sources_beyond_the_capacity_share_windows() {
         let start = Instant::now();
         let limiter = full(start);
-        let admitted = (200_000..300_000).filter(|source| limiter.begin(*source, start).is_ok()).count();
+        let admitted = (200_000..280_000).filter(|source| limiter.begin(*source, start).is_ok()).count();
         let shared = usize::try_from(SHARED_WINDOWS).unwrap();
         assert!(admitted <= shared * 10, "{admitted}");
         assert!(limiter.begin(1, start).is_ok(), "a known source keeps its window");
-        assert!(limiter.lock().len() <= WINDOWS_MAX + shared);
+        assert!(limiter.lock().windows.len() <= WINDOWS_MAX + shared);
         assert!(limiter.begin(200_099, start + LIMIT.window).is_ok());
-        assert_eq!(limiter.lock().len(), 1);
+        assert_eq!(limiter.lock().windows.len(), 1);
     }
 
     #[test]

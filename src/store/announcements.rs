@@ -115,6 +115,16 @@ pub async fn past_incidents(
     latest::<incidents::IncidentAnnouncements>(connection, page, selection, most).await
 }
 
+/// The start of the earliest published incident or maintenance of an organisation; `None` if there is none.
+pub async fn first_start(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+) -> Result<Option<Timestamp>, MainError> {
+    let first = incidents::first_start(connection, organisation).await?;
+    let other = maintenances::first_start(connection, organisation).await?;
+    Ok(first.into_iter().chain(other).min())
+}
+
 /// Running and planned maintenances that the page shows, earliest first.
 pub async fn maintenances(
     connection: &dyn StoreConnection,

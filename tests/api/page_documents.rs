@@ -91,7 +91,8 @@ async fn a_page_shows_locations_and_agreements_if_it_wants_to() {
     until_checks(&client, &id, 1).await;
     let (page, host) = page(&client);
     let component = new_component(&client, &page, &json!({"service_id": id}));
-    let target = json!({"name": "Internal name", "objective": 99.9, "period": "month", "service_id": id});
+    let target = json!({"name": "Internal name", "objective": 99.9, "period": "month", "time_zone": "UTC",
+        "service_id": id});
     client.post("/v1/sla-targets", &target).expect(201);
     let path = format!("/components/{component}");
     let plain = html(&client, &host, &path);
@@ -100,8 +101,41 @@ async fn a_page_shows_locations_and_agreements_if_it_wants_to() {
     let shown = html(&client, &host, &path);
     let name = client.get("/v1/probes").expect(200).data()[0]["name"].as_str().unwrap().to_owned();
     assert!(shown.contains(&format!("Not reachable</span> {name}, <time")), "{shown}");
-    assert!(shown.contains("This month: ") && shown.contains("agreed 99.9%. <meter"), "{shown}");
+    assert!(shown.contains("This month: ") && shown.contains("agreed 99.90 %. <meter"), "{shown}");
     assert!(shown.contains("of permitted downtime used") && !shown.contains("Internal name"), "{shown}");
+}
+
+/// A service may have several components: each shows the days, and what is over names all of them.
+#[tokio::test]
+async fn every_component_of_a_service_has_days_and_is_named() {
+    let server = Server::with("", &[]);
+    let client = server.client();
+    let settings = json!({"interval_seconds": 604_800, "retries": 0});
+    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
+    let id = create(&client, &body);
+    until_checks(&client, &id, 1).await;
+    let (page, host) = page(&client);
+    for name in ["Till", "Checkout"] {
+        new_component(&client, &page, &json!({"name": name, "service_id": id}));
+    }
+    assert_eq!(html(&client, &host, "/").matches("<a class=\"bar\"").count(), 2);
+    let incident = announce(&client, &json!({"service_ids": [id]}));
+    client.post(&format!("/v1/incidents/{incident}/resolve"), &json!({"message": "Oiled."})).expect(200);
+    let shown = html(&client, &host, &format!("/incidents/{incident}"));
+    assert!(shown.contains("Till") && shown.contains("Checkout"), "{shown}");
+}
+
+/// Months before the page was created are shown if something was entered for them.
+#[test]
+fn an_incident_of_the_past_has_its_month() {
+    let client = Server::shared().tenant("business");
+    let (id, host) = page(&client);
+    get_at(&client, &host, "/history/2020-02").expect(404);
+    let past = json!({"title": "Long ago", "started_at": "2020-03-05T12:00:00Z", "statuspage_ids": [id]});
+    announce(&client, &past);
+    assert!(html(&client, &host, "/history/2020-03").contains("Long ago"));
+    get_at(&client, &host, "/history/2020-02").expect(404);
+    assert!(html(&client, &host, "/history/2020-04").contains("href=\"/history/2020-03\""));
 }
 
 /// The path of a component in the API.
@@ -135,7 +169,10 @@ fn incidents_have_a_document_and_a_month() {
     let draft = announce(&client, &json!({"is_published": false, "statuspage_ids": [id]}));
     let elsewhere = announce(&client, &json!({"title": "Elsewhere"}));
     let shown = html(&client, &host, &format!("/incidents/{seen}"));
-    assert!(shown.contains("<h1>Seen &#60;script&#62;") && shown.contains("<em>look</em>"), "{shown}");
+    assert!(
+        shown.contains("<h1><bdi>Seen &#60;script&#62;</bdi>") && shown.contains("<em>look</em>"),
+        "{shown}"
+    );
     for unknown in [&draft, &elsewhere] {
         get_at(&client, &host, &format!("/incidents/{unknown}")).expect(404);
     }
@@ -145,7 +182,10 @@ fn incidents_have_a_document_and_a_month() {
     let home = html(&client, &host, "/");
     assert!(home.contains(&format!("href=\"/history/{month}\"")) && !home.contains("Seen"), "{home}");
     let past = html(&client, &host, &format!("/history/{month}"));
-    assert!(past.contains(&format!("<a href=\"/incidents/{seen}\">Seen &#60;script&#62;</a>")), "{past}");
+    assert!(
+        past.contains(&format!("<a href=\"/incidents/{seen}\"><bdi>Seen &#60;script&#62;</bdi></a>")),
+        "{past}"
+    );
     assert!(past.contains("Oiled.") && !past.contains("Elsewhere"), "{past}");
     for unknown in ["2000-01", "2999-01", "2026-13", "x"] {
         get_at(&client, &host, &format!("/history/{unknown}")).expect(404);
@@ -220,5 +260,8 @@ fn a_maintenance_that_is_called_off_stays_in_the_calendar_as_cancelled() {
     client.post(&format!("/v1/maintenances/{maintenance}/cancel"), &json!({})).expect(200);
     let after = calendar();
     assert!(after.contains("STATUS:CANCELLED") && after.contains("SEQUENCE:1\r\n"), "{after}");
-    assert!(!html(&client, &host, "/history.atom").contains(&maintenance));
+    assert!(
+        html(&client, &host, "/history.atom").contains(&maintenance),
+        "readers hear that it was called off"
+    );
 }

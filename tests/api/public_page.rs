@@ -226,6 +226,7 @@ fn a_page_is_shown_in_the_language_of_its_visitor() {
     let organisation = server.command_json(&create)[0]["id"].as_str().unwrap().to_owned();
     let client = server.member(&organisation, "all");
     let (_, host) = create_page(&client, &json!({"name": {"en": "Tongues", "de": "Zungen"}}));
+    let origin = format!("http://{host}:{}", client.address.port());
     for (accept, locale, texts) in [
         ("de-AT, fr;q=0.5", "de", ["<h1>Zungen</h1>", "Status unbekannt"]),
         ("fr", "en", ["<h1>Tongues</h1>", "Status unknown"]),
@@ -239,7 +240,8 @@ fn a_page_is_shown_in_the_language_of_its_visitor() {
             visit(&client, "GET", &host, &format!("/{locale}/"), &["Accept-Language: en"]).expect(200);
         assert_eq!((explicit.header("vary"), &explicit.body), (Some("Accept-Encoding"), &shown.body));
         for link in [
-            "<link rel=\"alternate\" hreflang=\"de\" href=\"/de/\">",
+            &format!("<link rel=\"alternate\" hreflang=\"de\" href=\"{origin}/de/\">"),
+            &format!("<link rel=\"alternate\" hreflang=\"x-default\" href=\"{origin}/\">"),
             "href=\"/en/\" lang=\"en\" hreflang=\"en\"",
         ] {
             assert!(shown.body.contains(link), "{link}: {}", shown.body);

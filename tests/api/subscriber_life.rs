@@ -120,6 +120,7 @@ async fn an_address_is_asked_once_an_hour() {
 #[case("channel=webhook&address=ftp%3A%2F%2Fa.example", 422)]
 #[case("address=anna%40example.org", 422)]
 #[case("", 422)]
+#[case("channel=telegram&address=123456%3AABC%2F%40news&component=VdEFUcSbBfwj_jz1uae-m", 422)]
 fn a_wrong_form_is_shown_again(#[case] form: &str, #[case] status: u16) {
     let server = Server::shared();
     let news = News::on(server.tenant("business"));

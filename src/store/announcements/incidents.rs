@@ -30,6 +30,16 @@ fn open(organisation: i64) -> Select<incident::Entity> {
     published(organisation).filter(incident::Column::ResolvedAt.is_null())
 }
 
+/// The start of the earliest published incident.
+pub(super) async fn first_start(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+) -> Result<Option<Timestamp>, MainError> {
+    let first = published(organisation).select_only().column_as(incident::Column::StartedAt.min(), "first");
+    let found: Option<Option<i64>> = first.into_tuple().one(&connection).await?;
+    Ok(found.flatten().map(Timestamp::from_ms))
+}
+
 fn selected(
     candidates: Select<incident::Entity>,
     selection: AnnouncementSelection,

@@ -31,6 +31,16 @@ fn coming(organisation: i64) -> Select<maintenance::Entity> {
     all(organisation).filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
 }
 
+/// The planned start of the earliest maintenance.
+pub(super) async fn first_start(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+) -> Result<Option<Timestamp>, MainError> {
+    let first = all(organisation).select_only().column_as(maintenance::Column::ScheduledStart.min(), "first");
+    let found: Option<Option<i64>> = first.into_tuple().one(&connection).await?;
+    Ok(found.flatten().map(Timestamp::from_ms))
+}
+
 fn selected(
     candidates: Select<maintenance::Entity>,
     selection: AnnouncementSelection,
