@@ -76,13 +76,13 @@ impl PageAccess {
         name: &str,
     ) -> Result<(String, CountedAttempt<PageClient>), HttpResponse> {
         let texts = texts(snapshot, visit);
-        let refused = |status| Err(form(snapshot, &texts, None).answer(status));
+        let refused = |status| form(snapshot, &texts, None).answer(status);
         if has_foreign_origin(&visit.headers) {
-            return refused(StatusCode::FORBIDDEN);
+            return Err(refused(StatusCode::FORBIDDEN));
         }
         let given = match read_field(&visit.headers, visit.form.take(), name).await {
             Ok(given) => given,
-            Err(refusal) => return refused(status_of(refusal)),
+            Err(refusal) => return Err(refused(status_of(refusal))),
         };
         let client = PageClient { page: snapshot.page.key, network: network_of(visit.client) };
         match self.attempts.begin(client, Instant::now()) {
