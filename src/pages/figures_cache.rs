@@ -36,7 +36,7 @@ struct FiguresEntry {
 
 #[derive(Clone, Debug)]
 struct CachedFigures {
-    figures: Arc<ReadFigures>,
+    figures: Arc<CurrentFigures>,
     read_at: Instant,
 }
 
@@ -56,7 +56,7 @@ impl FiguresEntry {
 
 /// Figures as they were read once.
 #[derive(Debug, Default)]
-pub(super) struct ReadFigures {
+pub(super) struct CurrentFigures {
     pub(super) figures: ServiceFigures,
     /// Number of the read in this process; 0 if nothing was read.
     pub(super) number: u64,
@@ -69,7 +69,7 @@ impl FiguresCache {
         &self,
         key: FiguresKey,
         read: impl AsyncFnOnce() -> Result<ServiceFigures, E>,
-    ) -> Arc<ReadFigures> {
+    ) -> Arc<CurrentFigures> {
         let entry = self.entry(key);
         let is_being_read = entry.reading.try_lock().is_err();
         if let Some(known) = entry.known().filter(|_| is_being_read || entry.is_fresh()) {
@@ -83,7 +83,7 @@ impl FiguresCache {
         let found = match timeout(PATIENCE, read()).await {
             Ok(Ok(figures)) => {
                 let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
-                Some(Arc::new(ReadFigures { figures, number }))
+                Some(Arc::new(CurrentFigures { figures, number }))
             }
             Ok(Err(error)) => {
                 tracing::warn!(%error, "cannot read the figures of a component; the last known ones are shown");

@@ -71,7 +71,7 @@ use tokio::time::Instant;
 use crate::id::Id;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::calendar_month::CalendarMonth;
-use crate::pages::figures_cache::ReadFigures;
+use crate::pages::figures_cache::CurrentFigures;
 use crate::pages::forms::{FormRoute, VisitorForm, take_form};
 use crate::pages::frame::PageChoices;
 use crate::pages::host_cache::{API_PATIENCE, HostOwner, VISITOR_PATIENCE};
@@ -242,7 +242,7 @@ impl PageServer {
     }
 
     /// Returns the figures of a component that shows its past; none for any other one.
-    async fn figures(&self, snapshot: &PageSnapshot, id: Id) -> Arc<ReadFigures> {
+    async fn figures(&self, snapshot: &PageSnapshot, id: Id) -> Arc<CurrentFigures> {
         let mut with_past = snapshot.components.iter().filter(|one| one.days.is_some());
         let Some(service) =
             with_past.find(|one| one.component.id == id).and_then(|one| one.component.service)
