@@ -65,6 +65,23 @@ fn a_small_crowd_is_served_without_a_failure() {
     assert!(figures["checks_per_second"].as_f64().unwrap() > 0.0, "{printed}");
 }
 
+/// Visitors of a page are served, from memory and after changes, beside the floor.
+#[test]
+fn a_page_is_served_to_a_small_crowd() {
+    let flags = ["--components", "5", "--connections", "4", "--seconds", "1", "--changes", "3", "--json"];
+    let (code, printed) = bench("page", &flags);
+    let figures: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"));
+    assert_eq!(code, 0, "{printed}");
+    for name in ["floor", "page", "floor_unchanged", "page_unchanged"] {
+        assert_eq!(figures[name]["failed"], 0, "{printed}");
+        assert!(figures[name]["answered"].as_u64().unwrap() > 0, "{printed}");
+    }
+    for name in ["after_change", "floor_single"] {
+        assert_eq!(figures[name]["answered"], 3, "{printed}");
+    }
+    assert!(figures["bytes"].as_u64().unwrap() > 500, "{printed}");
+}
+
 /// Every result of a small history ends in a block, and every read of a short past is answered, while results are written.
 #[test]
 fn a_small_history_is_sealed_and_read() {

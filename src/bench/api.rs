@@ -4,7 +4,6 @@
 //! read by key from SQLite behind the same web framework, in the same run: absolute figures vary with the machine, ratios
 //! vary less.
 
-mod crowd;
 mod fixture;
 mod plan;
 mod report;

@@ -10,10 +10,10 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::bench::api::crowd::{self, Requests};
 use crate::bench::api::floor;
 use crate::bench::api::plan::{ApiBenchPlan, MeasuredRequest};
 use crate::bench::api::report::RequestFigures;
+use crate::bench::crowd::{self, Requests};
 use crate::bench::folder::TemporaryFolder;
 use crate::bench::kind::BenchKind;
 use crate::bench::process::ChildProcess;

@@ -1,10 +1,13 @@
 //! `watchkeeper bench api-floor`: the least cost of a response from the database: the web framework, one read by key
-//! from SQLite through the same driver, and a small JSON body. Requests are not authenticated.
+//! from SQLite through the same driver, and a small JSON body. Requests are not authenticated. For `bench page` it also
+//! answers without a database.
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 use anyhow::Context as _;
+use bytes::Bytes;
 use clap::Command;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
@@ -14,6 +17,8 @@ use crate::config::Config;
 use crate::store::database::sqlite_url;
 use crate::store::{Database, Reader};
 
+/// Most bytes of an answer without a database.
+const LARGEST_ANSWER: usize = 1_024 * 1_024;
 /// Largest key; rows have the keys from 1.
 pub(super) const ROWS: u64 = 10_000;
 
@@ -40,7 +45,11 @@ pub async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     transaction.commit().await?;
     let reader = web::Data::new(database.reader().clone());
     let server = HttpServer::new(move || {
-        App::new().app_data(reader.clone()).route("/things/{id}", web::get().to(show))
+        App::new()
+            .app_data(reader.clone())
+            .route("/things/{id}", web::get().to(show))
+            .route("/bytes/{count}", web::get().to(bytes))
+            .route("/unchanged", web::get().to(unchanged))
     });
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let server = server.workers(workers).disable_signals().bind(("127.0.0.1", 0))?;
@@ -52,6 +61,17 @@ pub async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     end_of_input().await;
     handle.stop(false).await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// As many bytes as a status page has.
+async fn bytes(count: web::Path<usize>) -> HttpResponse {
+    static CONTENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(vec![b'x'; LARGEST_ANSWER]));
+    let content = CONTENT.slice(..count.into_inner().min(LARGEST_ANSWER));
+    HttpResponse::Ok().content_type("text/html; charset=utf-8").body(content)
+}
+
+async fn unchanged() -> HttpResponse {
+    HttpResponse::NotModified().finish()
 }
 
 async fn show(reader: web::Data<Reader>, id: web::Path<i64>) -> HttpResponse {

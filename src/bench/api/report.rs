@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::api::crowd::CrowdMeasurement;
 use crate::bench::api::plan::MeasuredRequest;
+use crate::bench::crowd::CrowdMeasurement;
 
 const COLUMNS: [(&str, usize); 6] = [
     ("request", 36),

@@ -21,6 +21,9 @@ const LONGEST_US: u64 = 60_000_000;
 /// requests.
 const PACED_CLIENTS: u32 = 32;
 
+/// The status for a client that has the present content.
+const NOT_MODIFIED: u16 = 304;
+
 /// Builds a request from its number.
 pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
@@ -28,7 +31,7 @@ pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 pub(super) struct CrowdMeasurement {
     /// Microseconds from the first byte sent to the last byte read.
     pub(super) latency_us: Histogram<u64>,
-    /// Responses that were not 2xx.
+    /// Responses that were neither 2xx nor 304.
     pub(super) failed: u64,
     /// Time from the start of the crowd to its end.
     pub(super) elapsed: Duration,
@@ -78,7 +81,7 @@ async fn one(
         stream.write_all(&requests(number)).await?;
         let status = read_answer(&mut stream, &mut answer).await?;
         latencies.saturating_record(u64::try_from(asked_at.elapsed().as_micros())?.max(1));
-        failed += u64::from(!(200..300).contains(&status));
+        failed += u64::from(!(200..300).contains(&status) && status != NOT_MODIFIED);
     }
     Ok((latencies, failed))
 }
