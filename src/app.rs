@@ -23,6 +23,7 @@ mod public;
 pub mod reconcile;
 pub(crate) mod recording;
 mod remote;
+pub mod stored_pages;
 mod watchdog;
 
 use std::cell::Cell;

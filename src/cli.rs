@@ -7,6 +7,7 @@ mod backup;
 mod check;
 mod doctor;
 mod explained;
+mod export_page;
 mod import;
 mod locations;
 mod log;
@@ -79,6 +80,7 @@ enum MainCommand {
     Backup(backup::BackupArguments),
     Verify(backup::VerifyArguments),
     Restore(backup::RestoreArguments),
+    ExportPage(export_page::ExportPageArguments),
     /// Notifications
     #[command(subcommand)]
     Notifications(notifications::NotificationsCommand),
@@ -154,6 +156,7 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         MainCommand::Backup(arguments) => backup::back_up(&arguments, &config).await,
         MainCommand::Verify(arguments) => backup::verify(&arguments).await,
         MainCommand::Restore(arguments) => backup::restore(&arguments, &config).await,
+        MainCommand::ExportPage(arguments) => export_page::run(arguments, config).await,
         MainCommand::Notifications(command) => notifications::run(&command, &config),
         MainCommand::NatsConfig(arguments) => nats_config::run(arguments),
         MainCommand::Promote(arguments) => promote::run(arguments, config).await,

@@ -12,6 +12,7 @@ pub mod host_changes;
 pub mod ownership;
 pub mod peers;
 pub mod recent_results;
+pub mod service_states;
 pub mod unreadable;
 
 use std::collections::{BTreeMap, HashMap};

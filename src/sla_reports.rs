@@ -11,8 +11,8 @@ use crate::model::sla::burn::BurnRateReading;
 use crate::model::sla::{SlaSubject, SlaTarget};
 use crate::model::time_range::TimeRange;
 use crate::model::visibility::Visibility;
-use crate::service_router::ServiceRouter;
 use crate::service_router::peers::OwnersUnavailable;
+use crate::service_router::service_states::ServiceStates;
 use crate::stats::sla::calculation::SlaCalculation;
 use crate::stats::sla::{SlaHistory, SlaInterval, SlaSums, runs, sums};
 use crate::store::history::changes;
@@ -83,13 +83,13 @@ pub struct SlaReportRequest {
 /// # Errors
 /// When a database fails, the owner of a service does not answer, or there are too many services.
 pub async fn gather(
-    router: &ServiceRouter,
+    source: &impl ServiceStates,
     visibility: Visibility,
     target: SlaTarget,
     SlaReportRequest { judged, since, now }: SlaReportRequest,
 ) -> Result<SlaReport, SlaReportError> {
-    let main = router.databases.main.reader();
-    let found = subjects(router, visibility, &target.subject).await?;
+    let main = source.databases().main.reader();
+    let found = subjects(source, visibility, &target.subject).await?;
     let report_range = TimeRange { from: since, to: judged.until };
     let keys: Vec<i64> = found.iter().map(|service| service.key).collect();
     let mut decided: HashMap<i64, Vec<ServiceWindow>> = HashMap::new();
@@ -99,17 +99,17 @@ pub async fn gather(
     let counted =
         downtime::downtime_of(main, visibility, &keys, report_range).await.map_err(StoreError::from)?;
     let addresses: Vec<ServiceAddress> = found.iter().map(ServiceOutline::address).collect();
-    let snapshots = router.snapshots(&addresses).await?;
+    let measured = source.measured_until(&addresses).await?;
     let (mut reports, mut all, mut spans_of_all) = (Vec::new(), SlaSums::default(), Vec::new());
-    let history = router.databases.history.reader();
-    for (service, snapshot) in found.into_iter().zip(snapshots) {
+    let history = source.databases().history.reader();
+    for (service, measured_until) in found.into_iter().zip(measured) {
         let changes =
             changes::since(history, service.key, report_range.from).await.map_err(StoreError::from)?;
         let incidents: Vec<IncidentDowntime> =
             counted.iter().filter(|counted| counted.service == service.key).copied().collect();
         let past = SlaHistory {
             changes: &changes,
-            measured_until: snapshot.measured_until.unwrap_or(report_range.from),
+            measured_until: measured_until.unwrap_or(report_range.from),
             windows: decided.get(&service.key).map_or(&[], Vec::as_slice),
             incidents: &incidents.iter().map(|counted| counted.time).collect::<Vec<_>>(),
         };
@@ -127,11 +127,11 @@ pub async fn gather(
 
 /// Returns the services of a target that are visible to the caller.
 async fn subjects(
-    router: &ServiceRouter,
+    source: &impl ServiceStates,
     visibility: Visibility,
     subject: &SlaSubject,
 ) -> Result<Vec<ServiceOutline>, SlaReportError> {
-    let main = router.databases.main.reader();
+    let main = source.databases().main.reader();
     match subject {
         SlaSubject::Service(service) => {
             let found = outlines::find(main, visibility, service.id).await.map_err(StoreError::from)?;

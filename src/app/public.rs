@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::task::JoinHandle;
 
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::listen_address::ListenAddress;
 use crate::http::gate::rate_limit::RateLimiter;
@@ -12,12 +13,16 @@ use crate::http::listeners::{ServerSockets, listen_on};
 use crate::http::server::{Visitors, WebServer, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
+use crate::model::secret::SecretSealer;
+use crate::notify::carrier::MessageSender;
 use crate::pages::access::page_access::{ATTEMPTS, PageAccess};
 use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::HostCache;
 use crate::pages::live::LivePages;
 use crate::pages::page_server::{PageCaches, PageServer};
+use crate::pages::state_source::StateSource;
 use crate::pages::visitor_limiter::VisitorLimiter;
+use crate::store::Databases;
 use crate::subscribers::access_mailer::AccessMailer;
 use crate::supervise::ActorKind;
 use crate::timetable::domains::DomainWatch;
@@ -69,7 +74,7 @@ impl PublicSide {
 fn page_server(parts: &AppState) -> PageServer {
     PageServer {
         databases: parts.databases.clone(),
-        router: parts.router.clone(),
+        states: StateSource::Owners(Box::new(parts.router.clone())),
         clock: parts.clock.clone(),
         names: Arc::clone(&parts.domain_names),
         hosts: HostCache::new(parts.router.host_changes.clone()),
@@ -78,23 +83,39 @@ fn page_server(parts: &AppState) -> PageServer {
         cache: PageCaches::default(),
         live: LivePages::new(parts.config.events.page_listeners),
         drawing: HeavyTasks::default(),
-        access: page_access(parts),
+        access: page_access(AccessParts {
+            databases: &parts.databases,
+            carrier: parts.carrier.clone(),
+            sealer: &parts.compiler.sealer,
+            config: &parts.config,
+            clock: &parts.clock,
+        }),
     }
 }
 
-fn page_access(parts: &AppState) -> PageAccess {
+/// The parts that decide who may read a page.
+pub(super) struct AccessParts<'a> {
+    pub(super) databases: &'a Databases,
+    pub(super) carrier: MessageSender,
+    pub(super) sealer: &'a SecretSealer,
+    pub(super) config: &'a Arc<Config>,
+    pub(super) clock: &'a Clock,
+}
+
+pub(super) fn page_access(parts: AccessParts<'_>) -> PageAccess {
+    let AccessParts { databases, carrier, sealer, config, clock } = parts;
     PageAccess {
-        sealer: parts.compiler.sealer.clone(),
-        clock: parts.clock.clone(),
+        sealer: sealer.clone(),
+        clock: clock.clone(),
         attempts: VisitorLimiter::new(ATTEMPTS),
         hashing: HeavyTasks::default(),
-        databases: parts.databases.clone(),
+        databases: databases.clone(),
         mailer: AccessMailer::new(
-            parts.databases.clone(),
-            parts.carrier.clone(),
-            parts.compiler.sealer.clone(),
-            Arc::clone(&parts.config),
-            parts.clock.clone(),
+            databases.clone(),
+            carrier,
+            sealer.clone(),
+            Arc::clone(config),
+            clock.clone(),
         ),
     }
 }

@@ -8,7 +8,7 @@ use futures_util::future::join;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use url::{Host, Position, Url};
@@ -79,13 +79,6 @@ pub(super) async fn exchange(
     token: &str,
     question: NodeRequest,
 ) -> anyhow::Result<(StatusCode, Bytes)> {
-    let host = match url.host().context("no host")? {
-        Host::Domain(name) => name.to_owned(),
-        Host::Ipv4(address) => address.to_string(),
-        Host::Ipv6(address) => address.to_string(),
-    };
-    let stream = TcpStream::connect((host, url.port_or_known_default().unwrap_or(80))).await?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let NodeRequest { method, path, body, max_bytes } = question;
     let request = Request::builder()
         .method(method)
@@ -93,11 +86,30 @@ pub(super) async fn exchange(
         .header(HOST, authority(url))
         .header(AUTHORIZATION, format!("Bearer {token}"));
     let request = if body.is_empty() { request } else { request.header(CONTENT_TYPE, "application/json") };
-    let request = request.body(Full::new(body))?;
+    let answer = send(url, request.body(Full::new(body))?, max_bytes).await?;
+    Ok((answer.status(), answer.into_body()))
+}
+
+/// Sends a request of any kind, and waits for the whole response, which has at most this many bytes.
+///
+/// # Errors
+/// As [`exchange`].
+pub(super) async fn send(
+    url: &Url,
+    request: Request<Full<Bytes>>,
+    max_bytes: usize,
+) -> anyhow::Result<Response<Bytes>> {
+    let host = match url.host().context("no host")? {
+        Host::Domain(name) => name.to_owned(),
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
+    };
+    let stream = TcpStream::connect((host, url.port_or_known_default().unwrap_or(80))).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let asking = async move {
         let (head, body) = sender.send_request(request).await?.into_parts();
         let body = Limited::new(body, max_bytes).collect().await.map_err(anyhow::Error::from_boxed)?;
-        Ok((head.status, body.to_bytes()))
+        Ok(Response::from_parts(head, body.to_bytes()))
     };
     // An error of the connection is also returned as an error of the response.
     let (answered, _) = join(asking, connection).await;

@@ -45,6 +45,30 @@ pub(super) enum BadgeFormat {
     Shields,
 }
 
+impl BadgeKind {
+    const ALL: [Self; 3] = [Self::Status, Self::Uptime, Self::Response];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Uptime => "uptime",
+            Self::Response => "response",
+        }
+    }
+}
+
+impl BadgeFormat {
+    const ALL: [Self; 2] = [Self::Svg, Self::Shields];
+
+    /// Returns the ending of the path.
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Shields => "shields.json",
+        }
+    }
+}
+
 /// A badge that a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BadgeRoute<'a> {
@@ -91,18 +115,21 @@ impl<'a> BadgeRoute<'a> {
             }
         };
         let (name, ending) = name.split_once('.')?;
-        let format = match ending {
-            "svg" => BadgeFormat::Svg,
-            "shields.json" => BadgeFormat::Shields,
-            _ => return None,
-        };
-        let kind = match name {
-            "status" => BadgeKind::Status,
-            "uptime" => BadgeKind::Uptime,
-            "response" => BadgeKind::Response,
-            _ => return None,
-        };
+        let format = BadgeFormat::ALL.into_iter().find(|format| format.ending() == ending)?;
+        let kind = BadgeKind::ALL.into_iter().find(|kind| kind.name() == name)?;
         Some(Self { component, kind, format })
+    }
+
+    /// Returns all badges of a component, or of the whole page.
+    pub(super) fn all(component: Option<&'a str>) -> impl Iterator<Item = Self> {
+        let of_kind = move |kind| BadgeFormat::ALL.map(|format| Self { component, kind, format });
+        BadgeKind::ALL.into_iter().flat_map(of_kind)
+    }
+
+    /// Returns the path of the badge, without a language.
+    pub(super) fn path(self) -> String {
+        let folder = self.component.map_or_else(String::new, |id| format!("{COMPONENTS}{id}"));
+        format!("{folder}{FOLDER}{}.{}", self.kind.name(), self.format.ending())
     }
 
     /// Returns the badge of a page in a language at this time; `None` if the page has no such badge for visitors.

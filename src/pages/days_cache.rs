@@ -17,7 +17,7 @@ use crate::stats::service_days::ServiceDays;
 const FRESH_FOR: Duration = Duration::from_secs(60);
 /// The same after a change of the verdict, which may not have been written yet.
 const CHANGED_FRESH_FOR: Duration = Duration::from_secs(2);
-/// Longest wait for the days.
+/// Longest wait of visitors for the days.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Time between two attempts to read while reading fails, or takes too long.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
@@ -26,9 +26,17 @@ const SERVICES_MAX: usize = 20_000;
 const UNUSED_AFTER: Duration = Duration::from_secs(600);
 
 /// The days of the services on pages that visitors view. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct DaysCache {
     state: Arc<Mutex<CachedServices>>,
+    /// Longest wait for the days.
+    patience: Duration,
+}
+
+impl Default for DaysCache {
+    fn default() -> Self {
+        Self::with_patience(PATIENCE)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +57,11 @@ struct CachedDays {
 }
 
 impl DaysCache {
+    /// Creates a cache whose callers wait for the days this long.
+    pub(super) fn with_patience(patience: Duration) -> Self {
+        Self { state: Arc::default(), patience }
+    }
+
     /// Returns the days of these services, as far as they are known. `read` reads the days of the services that are not
     /// current, from the history database.
     pub(super) async fn current<E: std::fmt::Display>(
@@ -60,7 +73,7 @@ impl DaysCache {
         let outdated = self.outdated(measured);
         if !outdated.is_empty() {
             let begin = Instant::now();
-            match timeout(PATIENCE, read(&outdated)).await {
+            match timeout(self.patience, read(&outdated)).await {
                 Ok(Ok(found)) => self.keep(&outdated, found, begin),
                 Ok(Err(error)) => self.note_failure(&error.to_string()),
                 Err(_) => self.postpone(&outdated),

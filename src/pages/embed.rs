@@ -8,9 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
+use crate::clock::Timestamp;
 use crate::model::statuspage::word::PageColorScheme;
 use crate::pages::announcements::AnnouncementNames;
 use crate::pages::contrast::ColorScheme;
+use crate::pages::display_time::DisplayTime;
 use crate::pages::overall_state::OverallState;
 use crate::pages::page_texts::PageTexts;
 use crate::pages::palette::{StatePalette, mark_path};
@@ -58,9 +60,12 @@ struct EmbeddedPage<'a> {
     sentence: String,
     mark: &'static str,
     incidents: Vec<String>,
+    /// Time of the shown state, in an export.
+    as_of: Option<DisplayTime>,
+    words: PageTexts,
 }
 
-/// Renders the document in a language. `appearance` is the scheme in the address.
+/// Renders the document in a language. `appearance` is the scheme in the address; `as_of` is the time that an export shows.
 ///
 /// # Errors
 /// When the template cannot be rendered.
@@ -68,6 +73,7 @@ pub(super) fn document(
     snapshot: &PageSnapshot,
     locale: &str,
     appearance: Option<PageColorScheme>,
+    as_of: Option<Timestamp>,
 ) -> Result<Vec<u8>, askama::Error> {
     let (languages, names) = (snapshot.languages(), AnnouncementNames::of(snapshot, locale));
     let (words, overall) = (PageTexts::of(locale), OverallState::of_page(snapshot));
@@ -86,6 +92,8 @@ pub(super) fn document(
         sentence: overall.sentence(&words),
         mark: mark_path(overall.status),
         incidents: snapshot.incidents.iter().take(INCIDENTS_MAX).map(|one| names.title(one)).collect(),
+        as_of: as_of.map(DisplayTime::from),
+        words,
     };
     document.render().map(String::into_bytes)
 }

@@ -114,9 +114,10 @@ pub(super) fn frame(
     let key = PartKey {
         name: format!("embed {}", chosen.map_or("", PageColorScheme::as_str)),
         locale: language.locale.clone(),
-        as_of: None,
+        as_of: visit.exported_at,
     };
-    let document = |snapshot: &PageSnapshot| embed::document(snapshot, &language.locale, chosen);
+    let document =
+        |snapshot: &PageSnapshot| embed::document(snapshot, &language.locale, chosen, visit.exported_at);
     match current.rendered.part(key, document) {
         Ok(content) => answer::frame(&content, visit, language),
         Err(error) => {

@@ -13,15 +13,17 @@ use crate::pages::service_figures::{FiguresKey, ServiceFigures};
 
 /// Time for which the figures of a service are current; after a failed read, the time until the next one.
 const FRESH_FOR: Duration = Duration::from_secs(60);
-/// Longest wait for the figures.
+/// Longest wait of visitors for the figures.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Maximum number of services; each takes about 10 kB.
 const SERVICES_MAX: usize = 2_000;
 
 /// Figures of services. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct FiguresCache {
     services: Arc<Mutex<HashMap<FiguresKey, Arc<FiguresEntry>>>>,
+    /// Longest wait for the figures.
+    patience: Duration,
     /// Number of the last read.
     reads: Arc<AtomicU64>,
 }
@@ -62,7 +64,18 @@ pub(super) struct CurrentFigures {
     pub(super) number: u64,
 }
 
+impl Default for FiguresCache {
+    fn default() -> Self {
+        Self::with_patience(PATIENCE)
+    }
+}
+
 impl FiguresCache {
+    /// Creates a cache whose callers wait for the figures this long.
+    pub(super) fn with_patience(patience: Duration) -> Self {
+        Self { services: Arc::default(), patience, reads: Arc::default() }
+    }
+
     /// Returns the figures of a service; none while they cannot be read. `read` reads them, for one visitor at a time:
     /// the others see those read before.
     pub(super) async fn current<E: std::fmt::Display>(
@@ -80,7 +93,7 @@ impl FiguresCache {
         if let Some(known) = known.clone().filter(|_| entry.is_fresh()) {
             return known.figures;
         }
-        let found = match timeout(PATIENCE, read()).await {
+        let found = match timeout(self.patience, read()).await {
             Ok(Ok(figures)) => {
                 let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
                 Some(Arc::new(CurrentFigures { figures, number }))

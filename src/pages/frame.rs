@@ -19,8 +19,10 @@ use crate::pages::stylesheets;
 pub(super) struct PageChoices {
     pub(super) locale: String,
     pub(super) appearance: Option<PageColorScheme>,
-    /// Time of the snapshot; set while no later snapshot can be read.
+    /// Time of the snapshot; set while no later snapshot can be read, and in an export.
     pub(super) as_of: Option<Timestamp>,
+    /// True for a static copy of the page, which has no parts that need the server.
+    pub(super) is_export: bool,
 }
 
 /// The parts that all documents of a page share.
@@ -37,8 +39,10 @@ pub(super) struct PageFrame {
     pub(super) logo_dark: Option<String>,
     /// `small`, `medium` or `large`.
     pub(super) logo_size: &'static str,
-    /// Time of the shown data, set while later data cannot be read.
+    /// Time of the shown data, set while later data cannot be read, and in an export.
     pub(super) as_of: Option<DisplayTime>,
+    /// True for a static copy of the page.
+    pub(super) is_export: bool,
     /// Start of the paths of all documents in this language, without a slash at its end.
     pub(super) base: String,
     /// True for the document at the root of the page.
@@ -142,7 +146,9 @@ impl PageFrame {
             logo,
             logo_size: page.logo_size.as_str(),
             as_of: choices.as_of.map(DisplayTime::from),
-            subscribe: snapshot.takes_subscribers.then(|| format!("{base}/subscribe")),
+            is_export: choices.is_export,
+            subscribe: (snapshot.takes_subscribers && !choices.is_export)
+                .then(|| format!("{base}/subscribe")),
             base,
             is_home: screen == PageScreen::Current,
             imprint: page.imprint_url.clone(),

@@ -24,7 +24,11 @@ pub(super) fn is_shown(page: &Statuspage, month: CalendarMonth, now: Timestamp) 
 pub(super) fn part_key(choices: &PageChoices, screen: PageScreen, month: CalendarMonth) -> PartKey {
     let appearance = choices.appearance.map_or("", PageColorScheme::as_str);
     PartKey {
-        name: format!("{} {month} {appearance}", screen.path()),
+        name: format!(
+            "{} {month} {appearance}{}",
+            screen.path(),
+            if choices.is_export { " export" } else { "" }
+        ),
         locale: choices.locale.clone(),
         as_of: choices.as_of,
     }

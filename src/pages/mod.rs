@@ -23,6 +23,7 @@ mod days_cache;
 mod days_view;
 mod display_time;
 mod embed;
+pub mod export;
 mod external_parts;
 mod feeds;
 mod figures_cache;
@@ -51,6 +52,7 @@ mod sitemap;
 mod snapshot;
 pub mod snapshot_cache;
 mod social;
+pub mod state_source;
 mod status_json;
 mod stylesheets;
 mod view;
@@ -71,6 +73,7 @@ use tokio::time::Instant;
 use crate::id::Id;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::calendar_month::CalendarMonth;
+use crate::pages::export::ExportPass;
 use crate::pages::figures_cache::CurrentFigures;
 use crate::pages::forms::{FormRoute, VisitorForm, take_form};
 use crate::pages::frame::PageChoices;
@@ -143,7 +146,7 @@ impl PageServer {
     fn reader(&self) -> PageReader<'_> {
         PageReader {
             databases: &self.databases,
-            router: &self.router,
+            states: &self.states,
             config: &self.config,
             clock: &self.clock,
             days: &self.cache.days,
@@ -177,6 +180,11 @@ impl PageServer {
         }
         if route == PageRoute::Robots {
             return answer::robots(&snapshot.page, &snapshot.url);
+        }
+        let pass = ExportPass { sealer: &self.sealer, page: snapshot.page.id };
+        if let Some(exported_at) = pass.read(&visit.headers, self.clock.now()) {
+            let visit = visit.exported_at(exported_at);
+            return answer::keep_private(self.open(&visit, current, route).await);
         }
         if snapshot.page.access_type == AccessType::Public {
             return self.open(visit, current, route).await;
@@ -251,7 +259,7 @@ impl PageServer {
         };
         let (page, now) = (&snapshot.page, self.clock.now());
         let key = FiguresKey::of(service, page.shows);
-        let read = async || service_figures::read(&self.router, page.organisation, key, now).await;
+        let read = async || service_figures::read(&self.states, page.organisation, key, now).await;
         self.cache.figures.current(key, read).await
     }
 
@@ -278,7 +286,8 @@ impl PageServer {
         locale: &str,
     ) -> HttpResponse {
         let month = CalendarMonth::of(self.clock.now());
-        let choices = PageChoices { locale: locale.to_owned(), appearance: None, as_of: None };
+        let choices =
+            PageChoices { locale: locale.to_owned(), appearance: None, as_of: None, is_export: false };
         let snapshot = &current.rendered.snapshot;
         let Ok(present) = show::live_fragments(snapshot, &choices, month) else {
             return answer::unavailable();
@@ -315,7 +324,8 @@ impl PageServer {
                 return;
             }
         };
-        let choices = PageChoices { locale: key.locale.clone(), appearance: None, as_of: None };
+        let choices =
+            PageChoices { locale: key.locale.clone(), appearance: None, as_of: None, is_export: false };
         let month = CalendarMonth::of(self.clock.now());
         match show::live_fragments(&current.rendered.snapshot, &choices, month) {
             Ok(present) => self.live.publish(key, present),
@@ -334,7 +344,12 @@ impl PageServer {
         let page = &current.rendered.snapshot.page;
         let month = CalendarMonth::of(self.clock.now());
         let appearance = appearance::choice(&visit.query).filter(|_| page.allows_appearance_switch);
-        let choices = PageChoices { locale: language.locale.clone(), appearance, as_of: current.as_of };
+        let choices = PageChoices {
+            locale: language.locale.clone(),
+            appearance,
+            as_of: current.as_of.or(visit.exported_at),
+            is_export: visit.exported_at.is_some(),
+        };
         let scope = match screen {
             PageScreen::Current => {
                 let key = part_key(&choices, screen, month);
@@ -360,7 +375,7 @@ impl PageServer {
         };
         match self.history(visit, scope).await {
             Ok(Some(current)) => {
-                let choices = PageChoices { as_of: current.as_of, ..choices };
+                let choices = PageChoices { as_of: current.as_of.or(visit.exported_at), ..choices };
                 let key = part_key(&choices, screen, month);
                 let shown = current.rendered.part_if(key, |history| match screen {
                     PageScreen::Month(shown) => show::month(history, &choices, shown, month).map(Some),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::history_figures::service_days::{self, MeasuredService};
 use crate::id::Id;
@@ -13,15 +13,13 @@ use crate::model::component::status::{ComponentStatus, statuses};
 use crate::model::component::tree::ComponentTree;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::service::ServiceKey;
-use crate::model::service_outline::ServiceOutline;
 use crate::model::statuspage::Statuspage;
-use crate::model::verdict::Verdict;
 use crate::model::visibility::Visibility;
 use crate::pages::calendar_month::CalendarMonth;
 use crate::pages::days_cache::DaysCache;
 use crate::pages::page_host::PageHost;
 use crate::pages::snapshot::{HistoryKey, HistoryScope, PageComponent, PageHistory, PageSnapshot};
-use crate::service_router::ServiceRouter;
+use crate::pages::state_source::{PresentStates, StateSource};
 use crate::stats::service_days::ServiceDays;
 use crate::store::announcements::{self, AnnouncementSelection, ShowingPage, StoredAnnouncement};
 use crate::store::statuspages::{page_extras, visitors};
@@ -35,7 +33,7 @@ const MONTH_MAX: usize = 200;
 /// The sources of the data of pages.
 pub(super) struct PageReader<'a> {
     pub(super) databases: &'a Databases,
-    pub(super) router: &'a ServiceRouter,
+    pub(super) states: &'a StateSource,
     /// The settings, from which public URLs are built.
     pub(super) config: &'a Config,
     /// Source of the wall time.
@@ -76,7 +74,7 @@ impl PageReader<'_> {
         let visibility = Visibility::whole(page.organisation);
         let stored = components::of_page(main, visibility, page.key).await?;
         let facts = component_inputs::gather(main, visibility, page.key).await?;
-        let LiveStates { verdicts, measured } = self.live(&facts.services).await;
+        let PresentStates { verdicts, measured } = self.states.present(&facts.services).await;
         let derived = statuses(&stored, &facts, &verdicts);
         let status = |key: ComponentKey| derived.get(&key).and_then(|derived| derived.effective);
         let visible = stored.iter().filter(|component| status(component.key).is_some());
@@ -219,33 +217,6 @@ impl PageReader<'_> {
         };
         self.days.current(&wanted, &known, read).await
     }
-
-    /// Returns the present states of these services. A service whose owner cannot be reached at once is left out, so that
-    /// the visitor does not have to wait.
-    async fn live(&self, services: &[ServiceOutline]) -> LiveStates {
-        let addresses: Vec<_> = services.iter().map(ServiceOutline::address).collect();
-        let snapshots = self.router.snapshots_at_once(&addresses).await;
-        let mut states = LiveStates::default();
-        for (service, snapshot) in services.iter().zip(snapshots) {
-            let Some(snapshot) = snapshot else { continue };
-            states.verdicts.insert(service.key, snapshot.verdict);
-            // Without results nothing supports a status.
-            let never = Timestamp::from_ms(0);
-            let measured_until = snapshot.measured_until.unwrap_or(never);
-            let measured = MeasuredService { key: service.key, verdict: snapshot.verdict, measured_until };
-            states.measured.insert(service.key, measured);
-        }
-        states
-    }
-}
-
-/// The present states of services.
-#[derive(Debug, Default)]
-struct LiveStates {
-    /// The measured verdicts.
-    verdicts: HashMap<ServiceKey, Verdict>,
-    /// The facts for reading their days.
-    measured: HashMap<ServiceKey, MeasuredService>,
 }
 
 /// Adds the announcements that the page shows at present and that are not among the latest ones; keeps the latest first.

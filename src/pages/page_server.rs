@@ -1,6 +1,7 @@
 //! The parts with which pages are served, and their caches.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -16,7 +17,7 @@ use crate::pages::page_host::PageHost;
 use crate::pages::sign_up_limiter::SignUpLimiter;
 use crate::pages::snapshot::{HistoryKey, PageHistory, PageSnapshot};
 use crate::pages::snapshot_cache::SnapshotCache;
-use crate::service_router::ServiceRouter;
+use crate::pages::state_source::StateSource;
 use crate::store::Databases;
 
 /// Serves public status pages.
@@ -24,8 +25,8 @@ use crate::store::Databases;
 pub struct PageServer {
     /// The databases; the main database has pages, components and announcements.
     pub databases: Databases,
-    /// Knows the owners of services, which hold the current verdicts.
-    pub router: ServiceRouter,
+    /// Knows the present states of services.
+    pub states: StateSource,
     /// Source of the wall time.
     pub clock: Clock,
     /// The host names of this installation.
@@ -55,4 +56,16 @@ pub struct PageCaches {
     pub(super) days: DaysCache,
     pub(super) figures: FiguresCache,
     pub(super) sign_ups: SignUpLimiter,
+}
+
+impl PageCaches {
+    /// Creates caches for an export, which waits longer for the past than visitors do.
+    #[must_use]
+    pub fn for_export(patience: Duration) -> Self {
+        Self {
+            days: DaysCache::with_patience(patience),
+            figures: FiguresCache::with_patience(patience),
+            ..Self::default()
+        }
+    }
 }

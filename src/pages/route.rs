@@ -16,7 +16,7 @@ use crate::pages::visit::LanguagePath;
 const FILES: &str = "/assets/";
 
 /// The part of a page that a path names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantNames)]
 pub(super) enum PageRoute<'a> {
     /// The rules for search engines.
     Robots,

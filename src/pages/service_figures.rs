@@ -11,7 +11,8 @@ use crate::model::sla::budget::ErrorBudget;
 use crate::model::sla::{SlaSubject, SlaTarget, SlaTerms};
 use crate::model::statuspage::VisibleSections;
 use crate::model::visibility::Visibility;
-use crate::service_router::ServiceRouter;
+use crate::pages::state_source::StateSource;
+use crate::service_router::service_states::ServiceStates as _;
 use crate::sla_reports::{SlaReportError, SlaReportRequest, gather};
 use crate::stats::sla::SlaSums;
 use crate::stats::sla::calculation::SlaCalculation;
@@ -67,30 +68,28 @@ impl FiguresKey {
 /// # Errors
 /// When a database fails, or the owner of the service does not answer.
 pub(super) async fn read(
-    router: &ServiceRouter,
+    states: &StateSource,
     organisation: i64,
     key: FiguresKey,
     now: Timestamp,
 ) -> Result<ServiceFigures, SlaReportError> {
-    let history = &router.databases.history;
+    let history = &states.databases().history;
     let ranges = response_series::read(history, key.service, now).await.map_err(StoreError::from)?;
     let mut figures = ServiceFigures { ranges, ..ServiceFigures::default() };
     if key.shows_locations {
         let results = location_results::read(history, key.service, now).await.map_err(StoreError::from)?;
-        figures.locations = locations(router, results);
+        figures.locations = locations(states, results);
     }
     if key.shows_agreements {
-        figures.agreements = agreements(router, organisation, key.service, now).await?;
+        figures.agreements = agreements(states, organisation, key.service, now).await?;
     }
     Ok(figures)
 }
 
 /// Returns the results of the present locations, with their names.
-fn locations(router: &ServiceRouter, results: Vec<LocationResult>) -> Vec<LocationFigure> {
-    let roster = &router.compiler.roster;
+fn locations(states: &StateSource, results: Vec<LocationResult>) -> Vec<LocationFigure> {
     let figure = |result: LocationResult| {
-        let known = roster.find(&result.location).filter(|_| result.location != PUSH)?;
-        let name = known.location.name.clone();
+        let name = states.location_name(&result.location).filter(|_| result.location != PUSH)?;
         Some(LocationFigure { name, has_reached: result.has_reached, at: result.at })
     };
     results.into_iter().filter_map(figure).collect()
@@ -98,12 +97,12 @@ fn locations(router: &ServiceRouter, results: Vec<LocationResult>) -> Vec<Locati
 
 /// Reads the availability of a service under each target that applies to it.
 async fn agreements(
-    router: &ServiceRouter,
+    states: &StateSource,
     organisation: i64,
     service: ServiceKey,
     now: Timestamp,
 ) -> Result<Vec<AgreementFigure>, SlaReportError> {
-    let main = router.databases.main.reader();
+    let main = states.databases().main.reader();
     let visibility = Visibility::whole(organisation);
     let window = PageWindow { offset: 0, limit: TARGETS_MAX };
     let (targets, _) = sla_targets::list(main, visibility, window).await.map_err(StoreError::from)?;
@@ -117,14 +116,14 @@ async fn agreements(
         carried.remove(&service).unwrap_or_default().into_iter().map(|tag| tag.row).collect();
     let mut figures = Vec::new();
     for target in targets.into_iter().filter(|target| applies(target, service, &tags)) {
-        figures.push(agreement(router, target, &outline, now).await?);
+        figures.push(agreement(states, target, &outline, now).await?);
     }
     Ok(figures)
 }
 
 /// Evaluates the present period of a target for one of its services.
 async fn agreement(
-    router: &ServiceRouter,
+    states: &StateSource,
     target: SlaTarget,
     service: &ServiceOutline,
     now: Timestamp,
@@ -136,7 +135,7 @@ async fn agreement(
     // Burn rates, which look back further, are not shown.
     let asked = SlaReportRequest { since: judged.period.from, judged, now };
     let visibility = Visibility::whole(service.organisation);
-    let report = gather(router, visibility, target, asked).await?;
+    let report = gather(states, visibility, target, asked).await?;
     Ok(AgreementFigure { terms, sums: report.sums, budget: report.judged.budget(report.sums, 1) })
 }
 

@@ -19,6 +19,7 @@ use crate::store::announcements::StoredAnnouncement;
 
 /// Folder of the documents in URLs.
 const FOLDER: &str = "/api/v2/";
+const ENDING: &str = ".json";
 
 /// A document of this JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,21 +35,41 @@ pub(super) enum StatusDocument {
 }
 
 impl StatusDocument {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Summary,
+        Self::Status,
+        Self::Components,
+        Self::Incidents,
+        Self::UnresolvedIncidents,
+        Self::Maintenances,
+        Self::UpcomingMaintenances,
+        Self::ActiveMaintenances,
+    ];
+
     /// Returns the document at a path; `None` for any other path.
     pub(super) fn at(path: &str) -> Option<Self> {
         // Some clients write names with capitals.
         let name = path.strip_prefix(FOLDER)?.to_ascii_lowercase();
-        Some(match name.strip_suffix(".json")? {
-            "summary" => Self::Summary,
-            "status" => Self::Status,
-            "components" => Self::Components,
-            "incidents" => Self::Incidents,
-            "incidents/unresolved" => Self::UnresolvedIncidents,
-            "scheduled-maintenances" => Self::Maintenances,
-            "scheduled-maintenances/upcoming" => Self::UpcomingMaintenances,
-            "scheduled-maintenances/active" => Self::ActiveMaintenances,
-            _ => return None,
-        })
+        let name = name.strip_suffix(ENDING)?;
+        Self::ALL.into_iter().find(|document| document.name() == name)
+    }
+
+    /// Returns the path of the document.
+    pub(super) fn path(self) -> String {
+        format!("{FOLDER}{}{ENDING}", self.name())
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::Status => "status",
+            Self::Components => "components",
+            Self::Incidents => "incidents",
+            Self::UnresolvedIncidents => "incidents/unresolved",
+            Self::Maintenances => "scheduled-maintenances",
+            Self::UpcomingMaintenances => "scheduled-maintenances/upcoming",
+            Self::ActiveMaintenances => "scheduled-maintenances/active",
+        }
     }
 
     /// Returns true for a document that lists past incidents or maintenances.

@@ -13,6 +13,7 @@ use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap, ORIGIN};
 
+use crate::clock::Timestamp;
 use crate::model::domain_names::DomainNames;
 use crate::model::language::choose;
 use crate::pages::page_host::PageHost;
@@ -34,6 +35,8 @@ pub(super) struct PageVisit {
     has_tls: bool,
     /// The body of a request that sends a form; otherwise empty.
     pub(super) form: FormBody,
+    /// The time that an export of the page shows; `None` for visitors.
+    pub(super) exported_at: Option<Timestamp>,
 }
 
 /// The body of a form, which is read once.
@@ -96,7 +99,29 @@ impl PageVisit {
             client,
             has_tls: request.app_config().secure(),
             form: FormBody::default(),
+            exported_at: None,
         })
+    }
+
+    /// Returns the same request, for an export that shows this time.
+    pub(super) fn exported_at(&self, time: Timestamp) -> Self {
+        Self { exported_at: Some(time), ..self.clone() }
+    }
+
+    /// Creates the request of an export in this process for a part of a page, which shows this time.
+    pub(super) fn of_export(slug: &str, target: &str, exported_at: Timestamp) -> Self {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        Self {
+            host: PageHost::Slug(slug.to_owned()),
+            method: Method::GET,
+            path: path.to_owned(),
+            query: query.to_owned(),
+            headers: HeaderMap::new(),
+            client: IpAddr::from([127, 0, 0, 1]),
+            has_tls: false,
+            form: FormBody::default(),
+            exported_at: Some(exported_at),
+        }
     }
 
     /// Returns the first language of `Accept-Language`, for texts that need no page; English without one.

@@ -83,6 +83,7 @@ mod outage_rules;
 mod page_access_list;
 mod page_badges;
 mod page_documents;
+mod page_export;
 mod page_live;
 mod page_password;
 mod page_previews;

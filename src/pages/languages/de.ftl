@@ -18,6 +18,7 @@ overall-unknown = Status unbekannt
 as-of = Stand:
 outdated = neuere Daten können gerade nicht gelesen werden
 away = Der Server ist zurzeit nicht erreichbar. Die Angaben hier sind möglicherweise veraltet.
+copied = diese Kopie der Seite aktualisiert sich nicht selbst
 systems = Systeme
 no-systems = Hier ist noch nichts aufgeführt.
 incidents = Aktuelle Störungen

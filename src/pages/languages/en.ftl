@@ -18,6 +18,7 @@ overall-unknown = Status unknown
 as-of = As of
 outdated = later data cannot be read at the moment
 away = The server cannot be reached at present. What is shown here may be out of date.
+copied = this copy of the page does not update itself
 systems = Systems
 no-systems = Nothing is listed here yet.
 incidents = Current incidents

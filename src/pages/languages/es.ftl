@@ -18,6 +18,7 @@ overall-unknown = Estado desconocido
 as-of = Estado al
 outdated = por el momento no se pueden leer datos más recientes
 away = El servidor no está accesible en este momento. Puede que lo que se muestra aquí no esté al día.
+copied = esta copia de la página no se actualiza por sí misma
 systems = Sistemas
 no-systems = Aquí todavía no hay nada.
 incidents = Incidencias actuales

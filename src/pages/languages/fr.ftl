@@ -18,6 +18,7 @@ overall-unknown = État inconnu
 as-of = État au
 outdated = des données plus récentes ne peuvent pas être lues pour le moment
 away = Le serveur est injoignable pour le moment. Les informations affichées ne sont peut-être plus à jour.
+copied = cette copie de la page ne se met pas à jour d’elle-même
 systems = Systèmes
 no-systems = Rien n’est encore listé ici.
 incidents = Incidents en cours

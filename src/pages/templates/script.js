@@ -5,6 +5,8 @@
   const main = () => document.querySelector("main");
   const language = document.documentElement.lang;
   const base = document.body.dataset.base;
+  // A static copy of the page has the time that it shows; nothing in it follows the server.
+  const copy = document.body.dataset.copy;
 
   // Times in the zone of the visitor; the title keeps the time in UTC.
   const localize = (root) => {
@@ -66,7 +68,7 @@
   };
 
   // One stream for each browser: the tab that holds the lock passes the events on to the others.
-  const channel = window.BroadcastChannel ? new BroadcastChannel("wk" + base) : null;
+  const channel = window.BroadcastChannel && !copy ? new BroadcastChannel("wk" + base) : null;
   let source = null;
   let release = null;
   // Until the stream says something, and after it was cut, the page asks for changes: first soon, then every half minute.
@@ -124,6 +126,7 @@
   let away = null;
   document.addEventListener("visibilitychange", () => {
     clearTimeout(away);
+    if (copy) return;
     if (document.hidden) away = setTimeout(close, 30000);
     else if (!source && !release) { start(); refresh(); }
   });
@@ -131,6 +134,8 @@
   // Bars: one stop of the tab key; the arrow keys, the pointer and a finger choose a day.
   const tables = new Map();
   const table = (address) => {
+    // A browser reads no other files for a document on a disk.
+    if (location.protocol === "file:") return Promise.resolve(new Map());
     if (!tables.has(address)) setTimeout(() => tables.delete(address), 60000);
     if (!tables.has(address)) tables.set(address, fetch(address).then((answer) => answer.text()).then((html) => {
       const found = parse(html).querySelector("table");
@@ -163,7 +168,7 @@
         day = Math.max(0, Math.min(DAYS - 1, next));
         mark.setAttribute("x", String(day * 5 - 0.5));
         svg.append(mark);
-        const date = new Date(Date.now() - (DAYS - 1 - day) * 86400000).toISOString().slice(0, 10);
+        const date = new Date((copy ? Date.parse(copy) : Date.now()) - (DAYS - 1 - day) * 86400000).toISOString().slice(0, 10);
         const rows = await table(bar.href);
         if (mark.isConnected) said.textContent = rows.get(date) || date;
       };
@@ -195,5 +200,5 @@
 
   localize(document);
   bars(document);
-  if (!document.hidden) start();
+  if (!document.hidden && !copy) start();
 })();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::store::connection::StoreConnection;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::custom_domain;
 use watchkeeper_entities::statuspage::{Column, Entity};
 
@@ -15,6 +15,12 @@ use crate::store::error::MainError;
 /// The page with this slug, published or not.
 pub async fn by_slug(connection: &dyn StoreConnection, slug: &str) -> Result<Option<Statuspage>, MainError> {
     Entity::find().filter(Column::Slug.eq(slug)).one(&connection).await?.map(from_row).transpose()
+}
+
+/// The slugs of the pages of all organisations, in alphabetical order, at most `most`.
+pub async fn slugs(connection: &dyn StoreConnection, most: u64) -> Result<Vec<String>, MainError> {
+    let slugs = Entity::find().select_only().column(Column::Slug).order_by_asc(Column::Slug).limit(most);
+    Ok(slugs.into_tuple::<String>().all(&connection).await?)
 }
 
 /// The page with this key, published or not.

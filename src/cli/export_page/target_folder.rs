@@ -1,0 +1,373 @@
+//! The folder of an export. An export is written beside it and takes its place when it is complete, so that a web server never
+//! sees half an export, and a failed export leaves the earlier one. A list in the folder names the files of the export; other
+//! files stay.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::config::sources::ConfigError;
+
+/// Name of the list of the files of an export.
+pub(super) const LIST_FILE: &str = ".watchkeeper-export";
+const LIST_TITLE: &str =
+    "# The files of an export of watchkeeper export-page; the next export replaces them.";
+
+/// A folder for an export, and the folder beside it in which the export is written.
+#[derive(Debug)]
+pub(super) struct TargetFolder {
+    target: PathBuf,
+    /// Locked by its list as long as this process writes.
+    staging: PathBuf,
+    list: File,
+    /// Files in the target that no export has written.
+    foreign: BTreeSet<PathBuf>,
+    is_published: bool,
+}
+
+impl TargetFolder {
+    /// Checks that the folder is missing, empty, or of an earlier export, and creates the one beside it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if the folder is not for exports; other errors if something cannot be written.
+    pub(super) fn prepare(folder: &Path) -> anyhow::Result<Self> {
+        let target = absolute(folder)?;
+        let foreign = foreign_files(&target)?;
+        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+            return Err(
+                ConfigError(format!("{} cannot be replaced; name a folder in it", folder.display())).into()
+            );
+        };
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        let staging = parent.join(format!(".{}.watchkeeper-new", name.to_string_lossy()));
+        let cannot = || {
+            format!(
+                "cannot write beside {}, where an export is made before it takes its place",
+                target.display()
+            )
+        };
+        remove_abandoned(&staging, &target)?;
+        fs::create_dir(&staging).with_context(cannot)?;
+        let list = OpenOptions::new().write(true).create_new(true).open(staging.join(LIST_FILE));
+        let list = list.with_context(cannot)?;
+        list.try_lock().with_context(cannot)?;
+        Ok(Self { target, staging, list, foreign, is_published: false })
+    }
+
+    /// Returns the folder in which the export is written.
+    pub(super) fn staging(&self) -> &Path {
+        &self.staging
+    }
+
+    /// Lets the export, which consists of these files, take its place.
+    ///
+    /// # Errors
+    /// When that is not possible; then the earlier export is unchanged.
+    pub(super) fn publish(mut self, files: &[String]) -> anyhow::Result<()> {
+        for file in &self.foreign {
+            self.carry(file)?;
+        }
+        let lines = files.iter().map(|file| format!("{file}\n")).collect::<String>();
+        let written = self.list.write_all(format!("{LIST_TITLE}\n{lines}").as_bytes());
+        written.and_then(|()| self.list.sync_all()).context("cannot write the list of the files")?;
+        match fs::metadata(&self.target) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::rename(&self.staging, &self.target)
+                    .with_context(|| format!("cannot create {}", self.target.display()))?;
+            }
+            found => {
+                let found = found.with_context(|| format!("cannot read {}", self.target.display()))?;
+                fs::set_permissions(&self.staging, found.permissions()).context("cannot set permissions")?;
+                exchange(&self.staging, &self.target)?;
+                self.is_published = true;
+                remove_replaced(&self.staging, &self.target);
+            }
+        }
+        self.is_published = true;
+        Ok(())
+    }
+
+    /// Gives the new folder a file of the old one that no export has written.
+    fn carry(&self, file: &Path) -> anyhow::Result<()> {
+        let (from, to) = (self.target.join(file), self.staging.join(file));
+        let in_the_way = || {
+            format!(
+                "{} is of no export, and the new export has something in its place: move it away",
+                from.display()
+            )
+        };
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent).with_context(in_the_way)?;
+        }
+        if fs::symlink_metadata(&to).is_ok() {
+            bail!(in_the_way());
+        }
+        let kind = fs::symlink_metadata(&from)?.file_type();
+        let carried = if kind.is_symlink() {
+            fs::read_link(&from).and_then(|leads_to| symlink(leads_to, &to))
+        } else {
+            fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(|_| ()))
+        };
+        carried.with_context(|| format!("cannot keep {}, which is of no export", from.display()))
+    }
+}
+
+impl Drop for TargetFolder {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // Everything in it was written by this process, or is a second name of a file in the target.
+            let _ = fs::remove_dir_all(&self.staging);
+        }
+    }
+}
+
+/// Returns the real path of a folder that may not exist yet.
+fn absolute(folder: &Path) -> anyhow::Result<PathBuf> {
+    match fs::canonicalize(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(std::path::absolute(folder)?),
+        found => found.with_context(|| format!("cannot read {}", folder.display())),
+    }
+}
+
+/// Returns the files in a folder that no export has written.
+fn foreign_files(target: &Path) -> anyhow::Result<BTreeSet<PathBuf>> {
+    if !target.exists() {
+        return Ok(BTreeSet::new());
+    }
+    if !target.is_dir() {
+        return Err(ConfigError(format!("{} is no folder", target.display())).into());
+    }
+    let Some(own) = listed_files(target)? else {
+        let is_empty = fs::read_dir(target)?.next().is_none();
+        return if is_empty {
+            Ok(BTreeSet::new())
+        } else {
+            Err(ConfigError(format!(
+                "{} is not empty, and holds no earlier export: name a new folder, or empty this one yourself",
+                target.display()
+            ))
+            .into())
+        };
+    };
+    let all = files_in(target).with_context(|| format!("cannot read {}", target.display()))?;
+    Ok(all.difference(&own).cloned().collect())
+}
+
+/// Returns the files of the export in a folder, with its list; `None` if there is no list. Names that lead out of the folder are
+/// ignored.
+fn listed_files(folder: &Path) -> anyhow::Result<Option<BTreeSet<PathBuf>>> {
+    let list = match fs::read_to_string(folder.join(LIST_FILE)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        list => list.with_context(|| format!("cannot read {}", folder.join(LIST_FILE).display()))?,
+    };
+    let names = list.lines().filter(|line| !line.starts_with('#')).map(PathBuf::from);
+    let is_inside = |path: &PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
+    let own = names.filter(|path| !path.as_os_str().is_empty()).filter(is_inside);
+    Ok(Some(own.chain([PathBuf::from(LIST_FILE)]).collect()))
+}
+
+/// Returns the paths of all files below a folder, relative to it; symbolic links are not followed.
+fn files_in(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(&at)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if let Ok(path) = entry.path().strip_prefix(folder) {
+                found.insert(path.to_owned());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Lets two folders take each other's place.
+fn exchange(new: &Path, old: &Path) -> anyhow::Result<()> {
+    let cannot = || {
+        format!(
+            "{} cannot be replaced (a folder that is mounted cannot be: name a folder in it)",
+            old.display()
+        )
+    };
+    if exchange_at_once(new, old) {
+        return Ok(());
+    }
+    // This file system cannot exchange folders: for a moment there is none.
+    let aside = new.with_extension("watchkeeper-old");
+    fs::rename(old, &aside).with_context(cannot)?;
+    if let Err(error) = fs::rename(new, old) {
+        let _ = fs::rename(&aside, old);
+        return Err(error).with_context(cannot);
+    }
+    fs::rename(&aside, new).with_context(|| format!("the earlier export is left in {}", aside.display()))
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn exchange_at_once(new: &Path, old: &Path) -> bool {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+    renameat2(AT_FDCWD, new, AT_FDCWD, old, RenameFlags::RENAME_EXCHANGE).is_ok()
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+const fn exchange_at_once(_new: &Path, _old: &Path) -> bool {
+    false
+}
+
+/// Removes what an earlier export that was killed has left beside the target.
+fn remove_abandoned(staging: &Path, target: &Path) -> anyhow::Result<()> {
+    let list = match File::open(staging.join(LIST_FILE)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            // An empty folder, or none at all.
+            let _ = fs::remove_dir(staging);
+            return Ok(());
+        }
+        list => list.with_context(|| format!("cannot read {}", staging.display()))?,
+    };
+    match list.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => bail!("another export into {} is under way", target.display()),
+        Err(TryLockError::Error(error)) => {
+            return Err(error).context("cannot lock the list of an earlier export");
+        }
+    }
+    if fs::metadata(staging.join(LIST_FILE))?.len() == 0 {
+        // It never took its place: everything in it was written by an export, or is a second name.
+        fs::remove_dir_all(staging).with_context(|| format!("cannot remove {}", staging.display()))?;
+    } else {
+        remove_replaced(staging, target);
+    }
+    Ok(())
+}
+
+/// Removes a replaced export: its own files, and those that are in the new folder as well. Anything else stays where it is.
+fn remove_replaced(old: &Path, new: &Path) {
+    let own = listed_files(old).ok().flatten().unwrap_or_default();
+    let all = files_in(old).unwrap_or_default();
+    let (list, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|file| file == Path::new(LIST_FILE));
+    // The list is the last one, so that a removal that is cut off can go on.
+    for file in files.iter().chain(&list) {
+        if own.contains(file) || fs::symlink_metadata(new.join(file)).is_ok() {
+            let _ = fs::remove_file(old.join(file));
+        }
+    }
+    remove_empty_folders(old);
+    if old.exists() {
+        tracing::warn!(folder = %old.display(), "files of the replaced folder that no export has written are left there");
+    }
+}
+
+fn remove_empty_folders(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty_folders(&entry.path());
+        }
+    }
+    // A folder that is not empty stays.
+    let _ = fs::remove_dir(folder);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(target: &TargetFolder, files: &[&str]) -> Vec<String> {
+        for file in files {
+            let path = target.staging().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "new").unwrap();
+        }
+        files.iter().map(|file| (*file).to_owned()).collect()
+    }
+
+    fn export(folder: &Path, files: &[&str]) -> anyhow::Result<()> {
+        let target = TargetFolder::prepare(folder)?;
+        let files = write(&target, files);
+        target.publish(&files)
+    }
+
+    fn files(folder: &Path) -> Vec<String> {
+        let all = files_in(folder).unwrap();
+        all.iter().map(|file| file.display().to_string()).filter(|file| file != LIST_FILE).collect()
+    }
+
+    #[test]
+    fn an_export_replaces_the_earlier_one_and_keeps_other_files() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("sites").join("status");
+        export(&folder, &["index.html", "a/index.html"]).unwrap();
+        fs::create_dir(folder.join("own")).unwrap();
+        fs::write(folder.join("own").join("robots.txt"), "mine").unwrap();
+        symlink("elsewhere", folder.join("link")).unwrap();
+        export(&folder, &["index.html", "b/index.html"]).unwrap();
+        assert_eq!(files(&folder), ["b/index.html", "index.html", "link", "own/robots.txt"]);
+        assert_eq!(fs::read_to_string(folder.join("own/robots.txt")).unwrap(), "mine");
+        assert!(!folder.join("a").exists(), "an empty folder is left");
+        let beside: Vec<_> = fs::read_dir(folder.parent().unwrap()).unwrap().collect();
+        assert_eq!(beside.len(), 1, "{beside:?}");
+    }
+
+    #[test]
+    fn a_failed_export_leaves_the_earlier_one() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("status");
+        export(&folder, &["index.html"]).unwrap();
+        let target = TargetFolder::prepare(&folder).unwrap();
+        let refused = TargetFolder::prepare(&folder).unwrap_err().to_string();
+        assert!(refused.contains("under way"), "{refused}");
+        write(&target, &["other.html"]);
+        drop(target);
+        assert_eq!(files(&folder), ["index.html"]);
+        // A file of the operator is in the way.
+        fs::write(folder.join("new.html"), "mine").unwrap();
+        let refused = export(&folder, &["new.html"]).unwrap_err().to_string();
+        assert!(refused.contains("new.html is of no export"), "{refused}");
+        assert_eq!(files(&folder), ["index.html", "new.html"]);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_of_something_else_is_refused_and_an_empty_one_used() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("thesis.txt"), "mine").unwrap();
+        for folder in [place.path().to_owned(), place.path().join("thesis.txt"), "/".into()] {
+            let refused = TargetFolder::prepare(&folder).unwrap_err();
+            assert!(refused.is::<ConfigError>(), "{refused}");
+        }
+        let empty = place.path().join("empty");
+        fs::create_dir(&empty).unwrap();
+        let link = place.path().join("link");
+        symlink(&empty, &link).unwrap();
+        export(&link, &["index.html"]).unwrap();
+        assert_eq!(files(&empty), ["index.html"]);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    /// The kill may come before the exchange, or after it.
+    #[test]
+    fn what_a_killed_export_has_left_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("status");
+        export(&folder, &["index.html"]).unwrap();
+        let killed = TargetFolder::prepare(&folder).unwrap();
+        write(&killed, &["half.html"]);
+        let (left, aside) = (killed.staging().to_owned(), place.path().join("aside"));
+        fs::rename(&left, &aside).unwrap();
+        drop(killed);
+        fs::rename(&aside, &left).unwrap();
+        export(&folder, &["index.html"]).unwrap();
+        assert!(!left.exists());
+        // After the exchange the old export is there.
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(LIST_FILE), "# list\nindex.html\n../status/index.html\n").unwrap();
+        fs::write(left.join("index.html"), "old").unwrap();
+        export(&folder, &["index.html"]).unwrap();
+        assert!(!left.exists());
+        assert_eq!(files(&folder), ["index.html"]);
+    }
+}
