@@ -70,7 +70,7 @@ async fn an_export_works_from_any_web_server() {
 async fn works(browser: &Browser, page: &RichPage) {
     until(browser, "document.querySelectorAll('a.bar[data-ready]').length", &json!(1)).await;
     for (expression, wanted) in [
-        ("getComputedStyle(document.querySelector('main')).maxWidth !== 'none'", json!(true)),
+        ("getComputedStyle(document.documentElement).getPropertyValue('--ground').trim()", json!("#f6f7f9")),
         (
             "getComputedStyle(document.querySelector('main')).getPropertyValue('--copied').trim()",
             json!("yes"),
@@ -90,7 +90,7 @@ async fn works(browser: &Browser, page: &RichPage) {
     browser.press("\u{e007}");
     let component = format!("/en/components/{}/index.html", page.component);
     until(browser, &format!("location.pathname.endsWith('{component}')"), &json!(true)).await;
-    until(browser, "document.querySelectorAll('tbody tr').length", &json!(90)).await;
+    until(browser, "document.querySelectorAll('tbody tr').length > 0", &json!(true)).await;
     browser.click(".home a");
     until(browser, "location.pathname.endsWith('/en/index.html')", &json!(true)).await;
     browser.click("footer a[lang=de]");
