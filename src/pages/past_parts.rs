@@ -81,14 +81,19 @@ impl PageServer {
         current: &CurrentSnapshot<PageSnapshot>,
         document: StatusDocument,
     ) -> HttpResponse {
-        let key = PartKey { name: visit.path.clone(), locale: String::new(), as_of: None };
+        let exported_at = visit.exported_at;
+        let key = PartKey { name: visit.path.clone(), locale: String::new(), as_of: exported_at };
         if !document.has_history() {
-            return answer::json(visit, current.rendered.part(key, |page| document.of_page(page)));
+            return answer::json(
+                visit,
+                current.rendered.part(key, |page| document.of_page(page, exported_at)),
+            );
         }
         match self.history(visit, HistoryScope::Latest).await {
-            Ok(Some(current)) => {
-                answer::json(visit, current.rendered.part(key, |history| document.of_history(history)))
-            }
+            Ok(Some(current)) => answer::json(
+                visit,
+                current.rendered.part(key, |history| document.of_history(history, exported_at)),
+            ),
             Ok(None) => answer::not_found(),
             Err(error) => {
                 tracing::error!(%error, "cannot read the past of a status page");

@@ -10,6 +10,7 @@ mod overall;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::clock::Timestamp;
 use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::pages::snapshot::{PageHistory, PageSnapshot};
@@ -77,9 +78,14 @@ impl StatusDocument {
         matches!(self, Self::Incidents | Self::Maintenances)
     }
 
-    /// Returns the document of a page, unless the document [has a history](Self::has_history).
-    pub(super) fn of_page(self, page: &PageSnapshot) -> Result<Vec<u8>, serde_json::Error> {
-        let reader = ObjectReader::new(page);
+    /// Returns the document of a page, unless the document [has a history](Self::has_history). `exported_at` is the time that
+    /// an export shows.
+    pub(super) fn of_page(
+        self,
+        page: &PageSnapshot,
+        exported_at: Option<Timestamp>,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let reader = ObjectReader::new(page, exported_at);
         let is_active =
             |one: &StoredAnnouncement<MaintenanceStatus>| one.status == MaintenanceStatus::InProgress;
         let maintenances = |is_wanted: &dyn Fn(&StoredAnnouncement<MaintenanceStatus>) -> bool| {
@@ -113,8 +119,12 @@ impl StatusDocument {
     }
 
     /// Returns a document of a page with its history.
-    pub(super) fn of_history(self, history: &PageHistory) -> Result<Vec<u8>, serde_json::Error> {
-        let reader = ObjectReader::new(&history.page);
+    pub(super) fn of_history(
+        self,
+        history: &PageHistory,
+        exported_at: Option<Timestamp>,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let reader = ObjectReader::new(&history.page, exported_at);
         if self == Self::Maintenances {
             let held = history.maintenances.iter().filter(|one| one.status != MaintenanceStatus::Cancelled);
             let held: Vec<_> = held.map(|one| reader.maintenance(one)).collect();

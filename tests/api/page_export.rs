@@ -137,6 +137,8 @@ async fn an_export_of_a_stopped_server_tells_the_time_of_its_last_measurement() 
     let root = export.text("index.html");
     assert!(root.contains(&format!("<time datetime=\"{as_of}\">")), "{as_of}: {root}");
     assert!(export.text("embed/index.html").contains(&format!("<time datetime=\"{as_of}\">")), "{as_of}");
+    let json: Value = serde_json::from_str(&export.text("api/v2/status.json")).unwrap();
+    assert_eq!(json["page"]["watchkeeper"]["as_of"], summary["as_of"]);
     // The measured component has its last state and its days.
     let component = export.text(&format!("en/components/{}/index.html", page.component));
     assert!(component.contains("badge operational") && component.contains("<table>"), "{component}");

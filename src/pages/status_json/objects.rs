@@ -27,6 +27,15 @@ pub(super) struct PageObject {
     url: String,
     time_zone: &'static str,
     updated_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    watchkeeper: Option<CopyMembers>,
+}
+
+/// What the format has no member for in a copy of the page.
+#[derive(Debug, Serialize)]
+struct CopyMembers {
+    /// The time of all states.
+    as_of: Timestamp,
 }
 
 /// A component or a group.
@@ -107,6 +116,8 @@ struct UpdateObject {
 #[derive(Debug)]
 pub(super) struct ObjectReader<'a> {
     page: &'a PageSnapshot,
+    /// The time that an export shows; `None` for visitors.
+    exported_at: Option<Timestamp>,
     names: AnnouncementNames<'a>,
     /// Indices of the components in the snapshot.
     places: HashMap<ComponentKey, usize>,
@@ -117,11 +128,12 @@ pub(super) struct ObjectReader<'a> {
 }
 
 impl<'a> ObjectReader<'a> {
-    pub(super) fn new(page: &'a PageSnapshot) -> Self {
+    pub(super) fn new(page: &'a PageSnapshot, exported_at: Option<Timestamp>) -> Self {
         let components = page.components.iter().enumerate();
         let places = components.map(|(place, one)| (one.component.key, place)).collect();
         let names = AnnouncementNames::of(page, &page.languages().default);
-        let mut reader = Self { page, names, places, positions: Vec::new(), members: HashMap::new() };
+        let mut reader =
+            Self { page, exported_at, names, places, positions: Vec::new(), members: HashMap::new() };
         let mut listed = 0;
         // A group comes before its members.
         for one in &page.components {
@@ -143,6 +155,7 @@ impl<'a> ObjectReader<'a> {
             url: url.clone(),
             time_zone: "Etc/UTC",
             updated_at: self.updated_at(),
+            watchkeeper: self.exported_at.map(|as_of| CopyMembers { as_of }),
         }
     }
 
