@@ -41,6 +41,8 @@ pub(super) struct VisitorLanguage<'a> {
     pub(super) chosen: &'a str,
     pub(super) default: &'a str,
     pub(super) words: PageTexts,
+    /// Date of the last day of the bars, in an export; `None` = today.
+    pub(super) last_day: Option<String>,
 }
 
 impl VisitorLanguage<'_> {
@@ -123,7 +125,7 @@ impl VisitorLanguage<'_> {
                 .filled("bar-label", &[TextValue::text("name", &name), TextValue::number("days", DAYS)]),
             uptime: days.uptime.map(|uptime| self.uptime(uptime, days.coverage)),
             oldest: words.filled("days-ago", &[TextValue::number("days", DAYS - 1)]),
-            newest: words.text("today"),
+            newest: self.last_day.clone().unwrap_or_else(|| words.text("today")),
         }
     }
 
@@ -148,8 +150,13 @@ mod tests {
     };
     use super::*;
 
-    const READER: fn() -> VisitorLanguage<'static> =
-        || VisitorLanguage { base: "", chosen: "en", default: "en", words: PageTexts::of("en") };
+    const READER: fn() -> VisitorLanguage<'static> = || VisitorLanguage {
+        base: "",
+        chosen: "en",
+        default: "en",
+        words: PageTexts::of("en"),
+        last_day: None,
+    };
 
     fn part<'a>(
         key: i64,

@@ -157,6 +157,14 @@ impl PageFrame {
     }
 }
 
+impl PageFrame {
+    /// Returns the words for the time of the shown state: an export does not call it the present one.
+    pub(super) fn present(&self) -> String {
+        let as_of = self.as_of.as_ref().filter(|_| self.is_export);
+        as_of.map_or_else(|| self.words.text("still"), |as_of| as_of.text.clone())
+    }
+}
+
 /// Returns links to the feeds of the page, or of the component that the document shows.
 fn feeds(base: &str, screen: PageScreen) -> Vec<FeedLink> {
     let component = if let PageScreen::Component(id) = screen { Some(id) } else { None };

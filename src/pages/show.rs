@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use askama::Template as _;
 
-use crate::clock::DAY_MS;
+use crate::clock::{DAY_MS, Timestamp};
 use crate::history_figures::response_series::ResponseSeries;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
@@ -201,7 +201,13 @@ fn chart(words: &PageTexts, series: &ResponseSeries) -> Option<ChartView> {
 }
 
 fn visitor<'a>(choices: &'a PageChoices, default: &'a str, base: &'a str) -> VisitorLanguage<'a> {
-    VisitorLanguage { base, chosen: &choices.locale, default, words: PageTexts::of(&choices.locale) }
+    VisitorLanguage {
+        base,
+        chosen: &choices.locale,
+        default,
+        words: PageTexts::of(&choices.locale),
+        last_day: choices.as_of.filter(|_| choices.is_export).map(Timestamp::date),
+    }
 }
 
 fn month_path(base: &str, month: CalendarMonth) -> String {

@@ -78,7 +78,16 @@ async fn an_export_has_every_part_and_no_live_one() {
     }
     for (name, content) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
         let html = text(content);
-        for live in ["data-base", "data-revision", "data-live", "/events\"", "<form", "href=\"/", "src=\"/"] {
+        for live in [
+            "data-base",
+            "data-revision",
+            "data-live",
+            "data-text",
+            "/events\"",
+            "<form",
+            "href=\"/",
+            "src=\"/",
+        ] {
             assert!(!html.contains(live), "{name}: {live}: {html}");
         }
         assert!(
@@ -141,7 +150,16 @@ async fn an_export_of_a_stopped_server_tells_the_time_of_its_last_measurement() 
     assert_eq!(json["page"]["watchkeeper"]["as_of"], summary["as_of"]);
     // The measured component has its last state and its days.
     let component = export.text(&format!("en/components/{}/index.html", page.component));
-    assert!(component.contains("badge operational") && component.contains("<table>"), "{component}");
+    for shown in [
+        "badge operational",
+        "<table>",
+        "Reachable</span> ",
+        "agreed 99.9",
+        "<meter",
+        format!("<span>{}</span>", &as_of[..10]).as_str(),
+    ] {
+        assert!(component.contains(shown), "{shown}: {component}");
+    }
     // People read the same.
     let said = export.run(&server, &page.slug, &[]);
     let said = text(&said.stdout);

@@ -32,7 +32,7 @@ impl RichPage {
     pub(crate) async fn create(client: &Client) -> Self {
         let css = "header { background: url(/nothing.png) } main { --copied: yes }";
         let fields = json!({"slug": fresh("copied"), "name": {"en": "Corner shop", "de": "Eckladen"},
-            "primary_color": "#0a6640", "custom_css": css, "allow_theme_switch": true});
+            "primary_color": "#0a6640", "custom_css": css, "allow_theme_switch": true, "show_locations": true, "show_sla": true});
         let page = create_page(client, &fields);
         let (id, slug) = (id_of(&page), page["slug"].as_str().unwrap().to_owned());
         let form = "Content-Type: multipart/form-data; boundary=XX";
@@ -47,6 +47,9 @@ impl RichPage {
         let body = json!({"name": "Web", "check_type": "http", "target": target.url(), "settings": settings});
         let measured = create(client, &body);
         until_status(client, &measured, "up").await;
+        let agreed = json!({"name": "Web", "objective": 99.9, "period": "month", "time_zone": "UTC",
+            "service_id": measured});
+        client.post("/v1/sla-targets", &agreed).expect(201);
         let manual = create(client, &json!({"name": "Till", "check_type": "manual"}));
         let group = new_component(client, &id, &json!({"name": "Payments", "is_group": true}));
         let component =
