@@ -56,7 +56,7 @@ pub async fn open(foundation: &Foundation) -> anyhow::Result<StoredPages> {
     };
     let server = PageServer {
         databases: databases.clone(),
-        states: StateSource::Recorded(states),
+        states: StateSource::Recorded(Box::new(states)),
         names: Arc::new(domain_names(&config)),
         hosts: HostCache::new(HostChanges::default()),
         config,

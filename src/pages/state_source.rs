@@ -21,7 +21,7 @@ pub enum StateSource {
     /// The owners of the services, which hold the current verdicts.
     Owners(Box<ServiceRouter>),
     /// The states that were recorded last.
-    Recorded(RecordedStates),
+    Recorded(Box<RecordedStates>),
 }
 
 /// The states that were recorded last, for pages that are shown without a running server. Cheap to clone.
