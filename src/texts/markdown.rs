@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 use pulldown_cmark_escape::escape_href;
 
-/// Schemes that a link may have.
-const SCHEMES: [&str; 3] = ["http:", "https:", "mailto:"];
+/// Possible starts of the address of a link. An `https:` without a host is relative to the page, or nothing at all.
+const STARTS: [&str; 3] = ["http://", "https://", "mailto:"];
 /// Levels of quotes and lists inside each other that are shown; deeper ones are shown at the last level.
 const DEPTH_MAX: usize = 12;
 
@@ -103,7 +103,7 @@ fn own_html<'a>(text: String) -> Event<'a> {
 /// Returns true for an address that a browser may be sent to.
 fn is_safe(address: &str) -> bool {
     let address = address.to_ascii_lowercase();
-    SCHEMES.iter().any(|scheme| address.starts_with(scheme))
+    STARTS.iter().any(|start| address.starts_with(start))
 }
 
 /// The opening tag of a link: its target gets no credit from search engines and no access to the page.
@@ -164,6 +164,8 @@ mod tests {
     #[case("[x](vbscript:msgbox)")]
     #[case("[x](//evil.example)")]
     #[case("[x](/console/delete)")]
+    #[case("[x](https:/console/delete)")]
+    #[case("[x](https:javascript:alert(1))")]
     #[case("<javascript:alert(1)>")]
     #[case("[x]: javascript:alert(1)\n[x]")]
     #[case("![x](javascript:alert(1))")]
