@@ -56,12 +56,21 @@ pub(super) fn write(
     let updated = entries.iter().map(|entry| entry.updated).max().unwrap_or(created);
     let feed = PageFeed { updated, entries, ..feed };
     let text = match route.format {
-        FeedFormat::Atom => AtomFeed { feed }.render()?,
-        FeedFormat::Rss => RssFeed { feed }.render()?,
+        FeedFormat::Atom => well_formed(&AtomFeed { feed }.render()?),
+        FeedFormat::Rss => well_formed(&RssFeed { feed }.render()?),
         FeedFormat::Json => json_feed(&feed)?,
         FeedFormat::Calendar => String::new(),
     };
     Ok(Some(text.into_bytes()))
+}
+
+/// Removes the characters that XML 1.0 does not permit, not even as references.
+fn well_formed(xml: &str) -> String {
+    let is_permitted = |character: &char| match character {
+        '\t' | '\n' | '\r' => true,
+        character => *character >= ' ' && !matches!(character, '\u{fffe}' | '\u{ffff}'),
+    };
+    xml.chars().filter(is_permitted).collect()
 }
 
 /// Returns the component of the feed, if it is about one; `None` if visitors do not see it.
