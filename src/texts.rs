@@ -7,6 +7,7 @@ pub mod icalendar;
 pub mod language_files;
 pub mod markdown;
 pub mod reason;
+pub mod writing_direction;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -11,6 +11,7 @@ use crate::model::component::status::ComponentStatus;
 use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::texts::language_files::LanguageFiles;
+use crate::texts::writing_direction::writing_direction;
 
 /// The files, as they were when the program was built.
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/src/pages/languages");
@@ -35,9 +36,7 @@ impl PageTexts {
 
     /// The writing direction of the language: `ltr` or `rtl`.
     pub(super) fn direction(&self) -> &'static str {
-        const RIGHT_TO_LEFT: [&str; 8] = ["ar", "dv", "fa", "he", "ps", "sd", "ur", "yi"];
-        let language = self.locale.split('-').next().unwrap_or_default();
-        if RIGHT_TO_LEFT.iter().any(|known| known.eq_ignore_ascii_case(language)) { "rtl" } else { "ltr" }
+        writing_direction(&self.locale)
     }
 
     /// The text with this name.

@@ -11,13 +11,12 @@ use crate::model::notification::message::{MessageSubject, NewsFacts, NewsLine, N
 use crate::subscribers::message_texts::MessageTexts;
 use crate::subscribers::news::{PageIdentity, PageNews, ShownName};
 use crate::texts::markdown;
+use crate::texts::writing_direction::writing_direction;
 
 /// Maximum number of affected services that a message names.
 const NAMES_MAX: usize = 20;
 /// Stands in a mail for the address that ends the subscription, which each subscriber has for themselves.
 pub(super) const UNSUBSCRIBE_LINK: &str = "https://unsubscribe.invalid/";
-/// Scripts that are written from right to left, by the language.
-const RIGHT_TO_LEFT: [&str; 5] = ["ar", "fa", "he", "ur", "yi"];
 
 /// The texts of a mail without those that differ for each receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +75,7 @@ pub(super) fn render_news(news: &PageNews, locale: &str) -> Result<RenderedNews,
     text.push(format!("-- \n{foot}\n{}: {UNSUBSCRIBE_LINK}", texts.text("unsubscribe")));
     let html = MailPage {
         locale,
-        is_right_to_left: is_right_to_left(locale),
+        is_right_to_left: writing_direction(locale) == "rtl",
         headline: &headline,
         body: markdown::to_html(markdown),
         lines: &lines,
@@ -138,7 +137,7 @@ fn render_link(
     let (subject, question, ignore) = (named("subject"), named("text"), named("ignore"));
     let html = MailPage {
         locale,
-        is_right_to_left: is_right_to_left(locale),
+        is_right_to_left: writing_direction(locale) == "rtl",
         headline: &subject,
         body: format!("<p>{}</p>", escape(&question)),
         lines: &[],
@@ -270,10 +269,6 @@ const fn colour(news: &PageNews) -> &'static str {
         Some(Severity::Major) => "#ef6c00",
         Some(Severity::Critical) => "#d32f2f",
     }
-}
-
-fn is_right_to_left(locale: &str) -> bool {
-    RIGHT_TO_LEFT.contains(&locale.split('-').next().unwrap_or_default())
 }
 
 /// Formats a time for people, in UTC, without the name of the zone.
