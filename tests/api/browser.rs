@@ -15,23 +15,25 @@ const DESKTOP: BrowserOptions = BrowserOptions { width: 1_280, runs_scripts: tru
 const PHONE: BrowserOptions = BrowserOptions { width: 360, runs_scripts: true };
 
 /// A page with everything: a tree, states, an incident, a maintenance, and a component with a past.
-struct ShownPage {
+pub(crate) struct ShownPage {
     /// Address without a path.
     address: String,
-    id: String,
+    pub(crate) id: String,
     manual: String,
-    component: String,
-    incident: String,
-    maintenance: String,
+    pub(crate) component: String,
+    pub(crate) incident: String,
+    pub(crate) maintenance: String,
     _target: Target,
 }
 
 impl ShownPage {
     async fn create(server: &Server, client: &Client) -> Self {
-        let page = create_page(
-            client,
-            &json!({"slug": fresh("browser"), "name": {"en": "Corner shop", "de": "Eckladen"}}),
-        );
+        let name = json!({"en": "Corner shop", "de": "Eckladen"});
+        Self::named(server, client, &name).await
+    }
+
+    pub(crate) async fn named(server: &Server, client: &Client, name: &Value) -> Self {
+        let page = create_page(client, &json!({"slug": fresh("browser"), "name": name}));
         let (id, slug) = (id_of(&page), page["slug"].as_str().unwrap().to_owned());
         let target = Target::start();
         let settings = json!({"interval_seconds": 60});
@@ -53,12 +55,12 @@ impl ShownPage {
         Self { address, id, manual, component, incident, maintenance, _target: target }
     }
 
-    fn state(&self, client: &Client, status: &str) {
+    pub(crate) fn state(&self, client: &Client, status: &str) {
         let stated = json!({"status": status, "reason": "Seen"});
         client.post(&format!("{}/status-override", service(&self.manual)), &stated).expect(200);
     }
 
-    fn at(&self, path: &str) -> String {
+    pub(crate) fn at(&self, path: &str) -> String {
         format!("{}{path}", self.address)
     }
 }
@@ -157,15 +159,21 @@ async fn there_are_no_barriers(#[case] options: BrowserOptions) {
 
 /// What axe-core finds: the rule and the element.
 fn barriers(browser: &Browser) -> Value {
+    load_axe(browser).map_or_else(|| json!([]), |find| browser.value(find))
+}
+
+/// Loads axe-core into the page; returns the expression that finds barriers, or `None`, and a word about it, where axe-core is
+/// missing.
+pub(crate) fn load_axe(browser: &Browser) -> Option<&'static str> {
     let Some(file) = std::env::var_os("WATCHKEEPER_TESTS_AXE") else {
         let is_required = std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_BROWSER").is_some();
         assert!(!is_required, "WATCHKEEPER_TESTS_AXE is not set: see tests/browser/axe-core");
         eprintln!("SKIPPED: WATCHKEEPER_TESTS_AXE is not set");
-        return json!([]);
+        return None;
     };
     browser.run(&std::fs::read_to_string(file).unwrap());
-    browser.value(
-        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(\
+    Some(
+        "axe.run({resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(\
          (found) => found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))",
     )
 }

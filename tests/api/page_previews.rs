@@ -1,13 +1,10 @@
 //! What other web sites show of a status page: the preview image of a link, the frame, the bar, and the list for search
 //! engines.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-
 use serde_json::{Value, json};
 
 use crate::support::client::Client;
-use crate::support::pages::{create_page, fresh, get_at, host_of, id_of, new_component, visit};
+use crate::support::pages::{create_page, fresh, get_at, get_bytes, host_of, id_of, new_component, visit};
 use crate::support::server::Server;
 use crate::support::{create, service};
 
@@ -43,18 +40,6 @@ fn card_path(client: &Client, host: &str) -> String {
     format!("/{path}")
 }
 
-/// The head and the body of an answer that is not text.
-fn get_bytes(client: &Client, host: &str, path: &str) -> (String, Vec<u8>) {
-    let mut stream = TcpStream::connect(client.address).unwrap();
-    let request =
-        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: br\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
-    (String::from_utf8(answer[..end].to_vec()).unwrap().to_lowercase(), answer[end + 4..].to_vec())
-}
-
 #[test]
 fn a_page_names_its_preview_image_by_an_absolute_address() {
     let client = Server::shared_client();
@@ -71,7 +56,7 @@ fn a_page_names_its_preview_image_by_an_absolute_address() {
     assert!(html.contains(&format!("<link rel=\"canonical\" href=\"{base}/\">")), "{html}");
     assert!(meta(&html, "og:image").starts_with(&format!("{base}/en/card.")), "{html}");
     let path = card_path(&client, &host);
-    let (head, image) = get_bytes(&client, &host, &path);
+    let (head, image) = get_bytes(&client, &host, &path, "br");
     assert!(head.starts_with("http/1.1 200") && head.contains("content-type: image/png"), "{head}");
     assert!(head.contains("cache-control: public, max-age=31536000, immutable"), "{head}");
     assert!(!head.contains("content-encoding"), "an image is not compressed again: {head}");
@@ -82,9 +67,9 @@ fn a_page_names_its_preview_image_by_an_absolute_address() {
     component(&client, &id, "down");
     let present = card_path(&client, &host);
     assert_ne!(present, path, "another status is another address");
-    let (head, other) = get_bytes(&client, &host, &path);
+    let (head, other) = get_bytes(&client, &host, &path, "br");
     assert!(head.contains("cache-control: no-cache"), "an earlier address shows the present image: {head}");
-    assert_eq!(get_bytes(&client, &host, &present).1, other);
+    assert_eq!(get_bytes(&client, &host, &present, "br").1, other);
     assert_ne!(image, other);
     get_at(&client, &host, "/card.png").expect(404);
 }
@@ -113,7 +98,7 @@ fn the_owner_decides_what_the_preview_image_shows() {
     component(&client, &id, "down");
     assert_eq!(card_path(&client, &host), without);
     client.patch(&format!("/v1/statuspages/{id}"), &json!({"seo": {}, "appearance": "dark"})).expect(200);
-    assert!(get_bytes(&client, &host, &card_path(&client, &host)).0.contains("200 ok"));
+    assert!(get_bytes(&client, &host, &card_path(&client, &host), "br").0.contains("200 ok"));
 }
 
 #[test]
@@ -124,7 +109,7 @@ fn preview_images_exist_in_each_language_and_with_any_name() {
         let html = get_at(&client, &host, "/de/").expect(200).body;
         assert!(meta(&html, "og:image").contains("/de/card."), "{html}");
         assert_eq!((meta(&html, "og:locale"), meta(&html, "og:locale:alternate")), ("de", "en"));
-        let (head, _) = get_bytes(&client, &host, &card_path(&client, &host));
+        let (head, _) = get_bytes(&client, &host, &card_path(&client, &host), "br");
         assert!(head.starts_with("http/1.1 200"), "{name}: {head}");
     }
 }
@@ -144,9 +129,9 @@ fn an_incident_has_a_preview_image_of_its_own() {
     assert_eq!(meta(&shown, "og:title"), "Till jammed · Events");
     let url = meta(&shown, "og:image").to_owned();
     let path = url[url.find("/en/incidents/").unwrap()..].to_owned();
-    let (head, image) = get_bytes(&client, &host, &path);
+    let (head, image) = get_bytes(&client, &host, &path, "br");
     assert!(head.starts_with("http/1.1 200") && head.contains("immutable"), "{head}");
-    assert_ne!(image, get_bytes(&client, &host, &card_path(&client, &host)).1);
+    assert_ne!(image, get_bytes(&client, &host, &card_path(&client, &host), "br").1);
     client.patch(&format!("/v1/statuspages/{id}"), &json!({"seo": {"live_status": false}})).expect(200);
     assert_eq!(meta(&html(), "og:image:alt"), "Till jammed", "the state is not told");
     client.patch(&format!("/v1/statuspages/{id}"), &json!({"seo": {"event_images": false}})).expect(200);

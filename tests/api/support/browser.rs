@@ -50,11 +50,12 @@ impl Browser {
             &json!({"capabilities": {"alwaysMatch": {
                 "goog:chromeOptions": {
                     "args": ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                        "--host-resolver-rules=MAP *.example 127.0.0.1:9",
                         format!("--window-size={},900", options.width)],
                     "prefs": {"profile.managed_default_content_settings.javascript": scripts,
                         "intl.accept_languages": "en"},
                 },
-                "goog:loggingPrefs": {"browser": "ALL"},
+                "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
             }}}),
         );
         browser.session = format!("/session/{}", made["sessionId"].as_str().unwrap());
@@ -117,6 +118,16 @@ impl Browser {
         self.command("/execute/sync", &json!({"script": script, "args": []}))
     }
 
+    /// Calls a function with one argument in the page, outside of its content security policy.
+    pub(crate) fn call(&self, script: &str, argument: &Value) -> Value {
+        self.command("/execute/sync", &json!({"script": script, "args": [argument]}))
+    }
+
+    /// Sends a command of the Chrome DevTools protocol.
+    pub(crate) fn command_devtools(&self, name: &str, parameters: &Value) -> Value {
+        self.command("/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
+    }
+
     /// Sends keys to the element that has the focus.
     pub(crate) fn press(&self, keys: &str) {
         let element = self.ask("GET", &format!("{}/element/active", self.session), &Value::Null);
@@ -134,6 +145,18 @@ impl Browser {
     /// The HTML of the page as it is now, which needs no script.
     pub(crate) fn source(&self) -> String {
         self.ask("GET", &format!("{}/source", self.session), &Value::Null).as_str().unwrap().to_owned()
+    }
+
+    /// The addresses of the requests since the last call, in the order in which they were sent.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        let entries = self.command("/se/log", &json!({"type": "performance"}));
+        let request = |entry: &Value| {
+            let message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            let sent = &message["message"];
+            let is_request = sent["method"] == "Network.requestWillBeSent";
+            is_request.then(|| sent["params"]["request"]["url"].as_str().unwrap_or_default().to_owned())
+        };
+        entries.as_array().unwrap().iter().filter_map(request).collect()
     }
 
     /// Errors that the browser has reported since the last call, such as violations of the content security policy.

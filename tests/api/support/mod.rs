@@ -4,6 +4,8 @@
 
 pub(crate) mod browser;
 pub(crate) mod client;
+#[allow(dead_code, reason = "the tests of reliability ask")]
+pub(crate) mod clock_library;
 pub(crate) mod conformance;
 pub(crate) mod databases;
 pub(crate) mod listener;

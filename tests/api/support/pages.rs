@@ -1,5 +1,7 @@
 //! Status pages and components to be tested.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
@@ -99,6 +101,28 @@ pub(crate) fn visit(client: &Client, method: &str, host: &str, path: &str, lines
 /// Reads a path on another host than the server's own.
 pub(crate) fn get_at(client: &Client, host: &str, path: &str) -> Answer {
     visit(client, "GET", host, path, &[])
+}
+
+/// The head, in lower case, and the body of an answer that is not text; these content codings are accepted.
+pub(crate) fn get_bytes(client: &Client, host: &str, path: &str, codings: &str) -> (String, Vec<u8>) {
+    let mut stream = TcpStream::connect(client.address).unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+    stream.write_all(format!("{head}Accept-Encoding: {codings}\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
+    (String::from_utf8(answer[..end].to_vec()).unwrap().to_lowercase(), answer[end + 4..].to_vec())
+}
+
+/// Sends a form to a path of a page, as a browser without cookies does.
+pub(crate) fn send_form(client: &Client, host: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n"
+    );
+    exchange(client.address, (head + &body).as_bytes())
 }
 
 /// The host of a page.

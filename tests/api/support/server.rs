@@ -197,6 +197,11 @@ impl Server {
         self.holder(tenants::create_tenant(&self.main_url(), plan, &["en"]))
     }
 
+    /// A client of a new organisation with texts in these languages, the first of which is the default.
+    pub(crate) fn tenant_in(&self, languages: &[&str]) -> Client {
+        self.holder(tenants::create_tenant(&self.main_url(), "business", languages))
+    }
+
     /// A client of a new organisation with English and German texts, English first.
     pub(crate) fn bilingual_tenant(&self) -> Client {
         self.holder(tenants::create_tenant(&self.main_url(), "business", &["en", "de"]))
