@@ -89,6 +89,7 @@ mod page_hostile;
 mod page_live;
 mod page_password;
 mod page_previews;
+mod page_sizes;
 mod pause;
 mod permission_matrix;
 mod plans;

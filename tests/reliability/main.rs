@@ -29,11 +29,14 @@ mod group_commit;
 mod history_away;
 mod isolation;
 mod killed;
+mod killed_page;
 #[allow(dead_code, reason = "shared with the tests of the probe, which use all of it")]
 #[path = "../probe/support/namespace.rs"]
 mod namespace;
 mod neighbours;
 mod notifications;
+mod open_pages;
+mod pages_away;
 mod power_cut;
 mod restart;
 mod slow_clients;

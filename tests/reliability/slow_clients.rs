@@ -116,7 +116,7 @@ fn p99(client: &Client) -> Duration {
 }
 
 /// Room for the sockets of the test; the server inherits it.
-fn raise_limit_of_files() {
+pub(crate) fn raise_limit_of_files() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, most, most).unwrap();
