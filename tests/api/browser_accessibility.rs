@@ -10,7 +10,7 @@ use crate::support::browser::{Browser, BrowserOptions};
 use crate::support::client::Client;
 use crate::support::mail_server::MailServer;
 use crate::support::moments::in_ms;
-use crate::support::pages::{create_page, fresh, id_of, new_component, statuspage};
+use crate::support::pages::{create_page, fresh, host_of, id_of, new_component, statuspage};
 use crate::support::server::Server;
 
 const OPTIONS: BrowserOptions = BrowserOptions { width: 1_280, runs_scripts: true };
@@ -19,12 +19,15 @@ const WIDTHS: [u32; 2] = [1_280, 360];
 const NARROWEST: u32 = 320;
 const PASSWORD: &str = "correct horse";
 
-/// A page with everything, with a past, a closed group and a form to subscribe; and a page with a password.
+/// A page with everything, with a past, a closed group and a form to subscribe; a page with a password, and one for the people
+/// on an e-mail list.
 struct WalkedPage {
     page: ShownPage,
     client: Client,
     /// Address of the page with a password, without a path.
     protected: String,
+    /// The same of the page for a list.
+    listed: String,
 }
 
 impl WalkedPage {
@@ -46,10 +49,13 @@ impl WalkedPage {
         client.post(&format!("/v1/incidents/{past}/resolve"), &json!({"message": "Dry."})).expect(200);
         page.state(&client, "degraded");
         let fields = json!({"slug": fresh("walked"), "access_type": "password", "password": PASSWORD});
-        let protected = create_page(&client, &fields);
-        let slug = protected["slug"].as_str().unwrap();
-        let protected = format!("http://{slug}.localhost:{}", client.address.port());
-        Self { page, client, protected }
+        let address = |page: &Value| format!("http://{}:{}", host_of(page), client.address.port());
+        let protected = address(&create_page(&client, &fields));
+        let readers = ["ar", "en", "de", "fr", "es"].map(|locale| format!("reader.{locale}@example.org"));
+        let fields =
+            json!({"slug": fresh("walked"), "access_type": "email_whitelist", "email_whitelist": readers});
+        let listed = address(&create_page(&client, &fields));
+        Self { page, client, protected, listed }
     }
 
     /// Paths of the documents that need no entry, below the language.
@@ -81,6 +87,21 @@ impl WalkedPage {
         look("password");
         enter(browser, "#password", "wrong horse");
         look("wrong password");
+        self.walk_list(browser, mails, locale, look);
+    }
+
+    /// The form of the page for a list with its answers, and the documents behind the link in the mail.
+    fn walk_list(&self, browser: &Browser, mails: &mut MailServer, locale: &str, look: &mut dyn FnMut(&str)) {
+        browser.visit(&format!("{}/{locale}/", self.listed));
+        look("list");
+        enter(browser, "#address", &format!("reader.{locale}@example.org"));
+        look("link sent");
+        let link = format!("{}{}", self.listed, link(&mails.mail(), "/access/"));
+        browser.visit(&link);
+        look("link");
+        browser.click("button");
+        browser.visit(&link);
+        look("link over");
     }
 
     /// The form to subscribe with its answers, and the documents behind the links in mails.
@@ -181,7 +202,7 @@ async fn no_document_has_barriers(#[case] locale: &str) {
         assert_accessible(&browser, locale, name);
         count += 1;
     });
-    assert_eq!(count, 17);
+    assert_eq!(count, 21);
 }
 
 /// A language without texts of its own, written from right to left.

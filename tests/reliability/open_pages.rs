@@ -2,10 +2,11 @@
 //! each, and each still hears of a change.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::json;
+use socket2::{Domain, Socket, Type};
 
 use crate::durable_answers::pause;
 use crate::endures;
@@ -27,9 +28,13 @@ fn memory_kib(server: &Server) -> u64 {
     line.trim().trim_end_matches(" kB").trim().parse().unwrap()
 }
 
-/// Opens the stream of a page and reads its first event.
-fn open(client: &Client, host: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(client.address).unwrap();
+/// Opens the stream of a page from one of 250 addresses, for a client has only a part of the room, and reads its first event.
+fn open(client: &Client, host: &str, place: usize) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let last = u8::try_from(place % 250 + 1).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, last], 0)).into()).unwrap();
+    socket.connect(&client.address.into()).unwrap();
+    let mut stream = TcpStream::from(socket);
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(format!("GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
     until(&mut stream, "event: hello");
@@ -61,11 +66,11 @@ fn open_pages_cost_little_memory() {
     state("up");
     get_at(&client, &host, "/").expect(200);
     // What the first visitors make the server keep for all.
-    let mut streams: Vec<TcpStream> = (0..50).map(|_| open(&client, &host)).collect();
+    let mut streams: Vec<TcpStream> = (0..50).map(|place| open(&client, &host, place)).collect();
     pause(Duration::from_secs(1));
     let before = memory_kib(&server);
     let visitors = if endures() { LONG } else { QUICK };
-    streams.extend((0..visitors).map(|_| open(&client, &host)));
+    streams.extend((0..visitors).map(|place| open(&client, &host, place)));
     pause(Duration::from_secs(1));
     let opened = memory_kib(&server).saturating_sub(before);
     state("down");
