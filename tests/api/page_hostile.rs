@@ -40,7 +40,7 @@ fn hostile_lines() -> Vec<String> {
 
 /// What was accepted; `None` for a text with control characters that was refused.
 #[track_caller]
-fn accepted(answer: Answer, text: &str) -> Option<Value> {
+fn accepted(answer: &Answer, text: &str) -> Option<Value> {
     let may_be_refused = text.contains(|c: char| c.is_control() || c == '\u{feff}') || text.trim().is_empty();
     if answer.status == 422 && may_be_refused {
         return None;
@@ -140,7 +140,7 @@ impl HostilePage {
             let body = json!({"name": text, "description": text, "is_group": is_group,
                 "parent_id": if is_group { None } else { group.clone() }});
             let answer = client.post(&format!("{}/components", statuspage(page)), &body);
-            let Some(made) = accepted(answer, text) else { continue };
+            let Some(made) = accepted(&answer, text) else { continue };
             group = if is_group { Some(id_of(&made)) } else { group };
             components.push(id_of(&made));
         }
@@ -153,7 +153,7 @@ impl HostilePage {
         let incident = id_of(&client.post("/v1/incidents", &body).expect(201).data());
         for text in HOSTILE_TEXTS {
             let body = json!({"status": "identified", "message": text});
-            accepted(client.post(&format!("/v1/incidents/{incident}/updates"), &body), text);
+            accepted(&client.post(&format!("/v1/incidents/{incident}/updates"), &body), text);
         }
         incident
     }
@@ -232,9 +232,9 @@ async fn hostile_texts_stay_texts_in_the_fields_of_a_page() {
     let mut inspected = Inspected(Vec::new());
     for text in HOSTILE_TEXTS {
         let cut = |most: usize| text.chars().take(most).collect::<String>();
-        accepted(client.patch(&path, &json!({"name": {"en": text, "de": text}})), text);
+        accepted(&client.patch(&path, &json!({"name": {"en": text, "de": text}})), text);
         let seo = json!({"title": {"en": cut(70)}, "description": {"en": cut(160)}, "image_subtitle": {"en": cut(90)}});
-        accepted(client.patch(&path, &json!({ "seo": seo })), text);
+        accepted(&client.patch(&path, &json!({ "seo": seo })), text);
         for (field, url) in [
             ("imprint_url", (*text).to_owned()),
             ("privacy_policy_url", format!("https://a.example/{text}")),

@@ -35,15 +35,15 @@ async fn hostile_texts_add_nothing_to_a_mail() {
     let lines = hostile_lines().into_iter().chain(with_controls.map(|text| (*text).to_owned()));
     let mut sent = 0;
     for (place, line) in lines.enumerate() {
-        accepted(news.client.patch(&path, &json!({ "name": line })), &line);
+        accepted(&news.client.patch(&path, &json!({ "name": line })), &line);
         let service = news.client.post("/v1/services", &json!({"name": line, "check_type": "manual"}));
-        let service = accepted(service, &line)
+        let service = accepted(&service, &line)
             .map_or_else(|| news.service.clone(), |made| made["id"].as_str().unwrap().to_owned());
         let texts: Vec<&str> = HOSTILE_TEXTS.iter().skip(place * 6).take(6).copied().collect();
         let message = if texts.is_empty() { line.clone() } else { texts.join("\n\n") };
         let body = json!({"title": line, "message": message, "severity": "major", "is_published": true,
             "service_ids": [service, news.service]});
-        if accepted(news.client.post("/v1/incidents", &body), &line).is_none() {
+        if accepted(&news.client.post("/v1/incidents", &body), &line).is_none() {
             continue;
         }
         let mail = mails.mail();
