@@ -2,12 +2,12 @@
 // address that relative ones are read against, `kind` one of `page`, `form`, `frame`, `mail`, `markdown`.
 const HEAD = new Set("html head meta title link script style body".split(" "));
 const CONTENT = new Set(
-  "html head body a article blockquote br code details div em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section small span strong summary table tbody td th thead time tr ul var".split(" "),
+  "html head body a article bdi blockquote br code details div em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section small span strong summary table tbody td th thead time tr ul var".split(" "),
 );
 const DRAWING = new Set("svg path defs pattern rect".split(" "));
 const FORM = new Set("button fieldset form input label legend option select".split(" "));
 const ATTRIBUTES =
-  /^(aria-[a-z]+|data-(base|live|ready|revision|theme|var)|charset|class|content|d|datetime|defer|dir|fill|height|href|hreflang|id|lang|media|name|open|patternTransform|patternUnits|preserveAspectRatio|property|rel|role|scope|src|start|tabindex|target|title|type|viewBox|width|x)$/;
+  /^(aria-[a-z]+|data-(base|live|ready|revision|text|theme|var)|charset|class|content|d|datetime|defer|dir|fill|height|href|hreflang|id|lang|media|name|open|patternTransform|patternUnits|preserveAspectRatio|property|rel|role|scope|src|start|tabindex|target|title|type|viewBox|width|x)$/;
 const FORM_ATTRIBUTES =
   /^(action|autocomplete|autofocus|checked|for|inputmode|maxlength|method|required|selected|value)$/;
 
