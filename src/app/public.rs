@@ -15,13 +15,12 @@ use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
 use crate::model::secret::SecretSealer;
 use crate::notify::carrier::MessageSender;
-use crate::pages::access::page_access::{ATTEMPTS, PageAccess};
+use crate::pages::access::page_access::{AccessAttempts, PageAccess};
 use crate::pages::heavy_tasks::HeavyTasks;
 use crate::pages::host_cache::HostCache;
 use crate::pages::live::LivePages;
 use crate::pages::page_server::{PageCaches, PageServer};
 use crate::pages::state_source::StateSource;
-use crate::pages::visitor_limiter::VisitorLimiter;
 use crate::store::Databases;
 use crate::subscribers::access_mailer::AccessMailer;
 use crate::supervise::ActorKind;
@@ -107,7 +106,7 @@ pub(super) fn page_access(parts: AccessParts<'_>) -> PageAccess {
     PageAccess {
         sealer: sealer.clone(),
         clock: clock.clone(),
-        attempts: VisitorLimiter::new(ATTEMPTS),
+        attempts: AccessAttempts::default(),
         hashing: HeavyTasks::default(),
         databases: databases.clone(),
         mailer: AccessMailer::new(

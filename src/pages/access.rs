@@ -15,6 +15,7 @@ use actix_web::HttpResponse;
 use actix_web::http::Method;
 
 use crate::model::statuspage::word::AccessType;
+use crate::pages::access::access_form::to_page;
 use crate::pages::access::access_route::AccessRoute;
 use crate::pages::access::page_access::PageAccess;
 use crate::pages::snapshot::PageSnapshot;
@@ -37,6 +38,12 @@ impl PageAccess {
             }
             (AccessType::EmailWhitelist, AccessRoute::Address) if is_post => {
                 Some(self.ask_link(snapshot, visit).await)
+            }
+            // Somebody who has used the link follows it again, or presses its button twice.
+            (AccessType::EmailWhitelist, AccessRoute::Link(_))
+                if (is_post || is_read) && self.admits(&snapshot.page, visit) =>
+            {
+                Some(to_page())
             }
             (AccessType::EmailWhitelist, AccessRoute::Link(token)) if is_post => {
                 Some(self.use_link(snapshot, visit, token).await)

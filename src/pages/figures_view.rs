@@ -91,9 +91,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case(0, "100 %", "0 s of 43 min 12 s", 0, "operational")]
-    #[case(1_296_000, "99.87 %", "21 min 36 s of 43 min 12 s", 50, "operational")]
-    #[case(2_592_001, "99.74 %", "43 min 12 s of 43 min 12 s", 100, "major_outage")]
+    #[case(0, "100%", "0 s of 43 min 12 s", 0, "operational")]
+    #[case(1_296_000, "99.87%", "21 min 36 s of 43 min 12 s", 50, "operational")]
+    #[case(2_592_001, "99.74%", "43 min 12 s of 43 min 12 s", 100, "major_outage")]
     fn an_agreement_is_told_with_its_budget(
         #[case] down_ms: i64,
         #[case] reached: &str,

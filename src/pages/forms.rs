@@ -24,7 +24,7 @@ use crate::pages::access::access_route::AccessRoute;
 use crate::pages::answer::{self, after};
 use crate::pages::forms::form_view::{FormMessage, FormPage, SubscribeForm};
 use crate::pages::page_server::PageServer;
-use crate::pages::sign_up_limiter::SignUpSource;
+use crate::pages::sign_up_limiter::{SignUpDecision, SignUpSource};
 use crate::pages::snapshot::PageSnapshot;
 use crate::pages::visit::PageVisit;
 use crate::store::MainError;
@@ -170,11 +170,16 @@ impl PageServer {
         let Some(sign_up) = self.read_sign_up(snapshot, &channels, &fields) else { return wrong() };
         let source =
             SignUpSource { page: snapshot.page.key, client: visit.client, address: sign_up.address.hash };
-        if let Err(wait) = self.cache.sign_ups.count(source, Instant::now()) {
-            let busy = FormMessage::busy(FormPage::of(snapshot, locale)).render();
-            return Ok(after(shown(StatusCode::TOO_MANY_REQUESTS, busy), wait));
+        match self.cache.sign_ups.count(source, Instant::now()) {
+            SignUpDecision::Taken => {
+                sign_up.accept(&self.databases.main, &self.sealer, self.clock.now()).await?;
+            }
+            SignUpDecision::Ignored => {}
+            SignUpDecision::Refused(wait) => {
+                let busy = FormMessage::busy(FormPage::of(snapshot, locale)).render();
+                return Ok(after(shown(StatusCode::TOO_MANY_REQUESTS, busy), wait));
+            }
         }
-        sign_up.accept(&self.databases.main, &self.sealer, self.clock.now()).await?;
         Ok(shown(StatusCode::OK, FormMessage::sent(FormPage::of(snapshot, &sign_up.language)).render()))
     }
 

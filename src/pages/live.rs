@@ -8,6 +8,7 @@ mod live_seats;
 pub(super) mod stream;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -65,23 +66,26 @@ impl LivePages {
         Self { topics: Arc::default(), seats: LiveSeats::new(listeners_max), opened: Arc::default() }
     }
 
-    /// Opens a stream of a page for a client, which at present has these fragments; `None` if there are too many streams, or
-    /// after the end.
+    /// Opens a stream of a page for a client; `None` if there are too many streams, the page cannot be rendered, or after the
+    /// end. `present` renders the fragments of the page, which is done for its first stream only.
     pub(super) fn listen(
         &self,
         key: LiveKey,
         client: IpAddr,
-        present: PageFragments,
+        present: impl FnOnce() -> Option<PageFragments>,
     ) -> Option<LiveListener> {
         let seat = self.seats.take(client)?;
         let mut topics = self.lock();
         if topics.is_closed {
             return None;
         }
-        let topic = topics.open.entry(key).or_insert_with(|| LiveTopic {
-            events: broadcast::channel(EVENTS_WAITING).0,
-            shown: Arc::new(present),
-        });
+        let topic = match topics.open.entry(key) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(missing) => {
+                let (events, shown) = (broadcast::channel(EVENTS_WAITING).0, Arc::new(present()?));
+                missing.insert(LiveTopic { events, shown })
+            }
+        };
         let listener = LiveListener::new(topic.events.subscribe(), topic.shown.revision(), seat);
         drop(topics);
         self.opened.notify_one();
@@ -165,8 +169,9 @@ mod tests {
     #[tokio::test]
     async fn a_change_reaches_every_open_page_and_the_end_ends_them() {
         let pages = LivePages::new(2);
-        let [first, second] = [(), ()].map(|()| pages.listen(key(), CLIENT, page("<p>a</p>")).unwrap());
-        assert!(pages.listen(key(), CLIENT, page("<p>a</p>")).is_none(), "there is room for two");
+        let [first, second] =
+            [(), ()].map(|()| pages.listen(key(), CLIENT, || Some(page("<p>a</p>"))).unwrap());
+        assert!(pages.listen(key(), CLIENT, || Some(page("<p>a</p>"))).is_none(), "there is room for two");
         let mut streams = [Box::pin(stream::events(first)), Box::pin(stream::events(second))];
         for stream in &mut streams {
             let hello = stream.next().await.unwrap();
@@ -182,13 +187,13 @@ mod tests {
         for stream in &mut streams {
             assert!(stream.next().await.is_none());
         }
-        assert!(pages.listen(key(), CLIENT, page("<p>a</p>")).is_none());
+        assert!(pages.listen(key(), CLIENT, || Some(page("<p>a</p>"))).is_none());
     }
 
     #[tokio::test]
     async fn streams_end_when_other_visitors_may_see_the_page() {
         let pages = LivePages::new(1);
-        let mut stream = Box::pin(stream::events(pages.listen(key(), CLIENT, page("a")).unwrap()));
+        let mut stream = Box::pin(stream::events(pages.listen(key(), CLIENT, || Some(page("a"))).unwrap()));
         stream.next().await.unwrap();
         pages.publish(&key(), with_access("a", 1));
         assert!(stream.next().await.is_none());
@@ -197,7 +202,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn pages_without_a_stream_are_forgotten() {
         let pages = LivePages::new(2);
-        let listener = pages.listen(key(), CLIENT, page("a")).unwrap();
+        let listener = pages.listen(key(), CLIENT, || Some(page("a"))).unwrap();
         assert_eq!(pages.next_round(Instant::now()).await, [key()]);
         drop(listener);
         assert_eq!(pages.open_pages(), []);

@@ -289,9 +289,7 @@ impl PageServer {
         let choices =
             PageChoices { locale: locale.to_owned(), appearance: None, as_of: None, is_export: false };
         let snapshot = &current.rendered.snapshot;
-        let Ok(present) = show::live_fragments(snapshot, &choices, month) else {
-            return answer::unavailable();
-        };
+        let present = || show::live_fragments(snapshot, &choices, month).ok();
         let key = LiveKey { host: visit.host.clone(), locale: locale.to_owned() };
         self.live
             .listen(key, visit.client, present)

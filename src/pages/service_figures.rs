@@ -1,14 +1,17 @@
 //! What the document of a component shows of its service beside the days: response times, and, where the page shows them,
 //! the locations that reach it and the agreed availability.
 
+use std::time::Duration;
+
+use tokio::time::timeout;
+
 use crate::clock::Timestamp;
 use crate::history_figures::location_results::{self, LocationResult};
 use crate::history_figures::response_series::{self, ResponseSeries};
 use crate::model::location::PUSH;
-use crate::model::service::{NamedService, ServiceKey};
-use crate::model::service_outline::ServiceOutline;
+use crate::model::service::ServiceKey;
 use crate::model::sla::budget::ErrorBudget;
-use crate::model::sla::{SlaSubject, SlaTarget, SlaTerms};
+use crate::model::sla::{SlaTarget, SlaTerms};
 use crate::model::statuspage::VisibleSections;
 use crate::model::visibility::Visibility;
 use crate::pages::state_source::StateSource;
@@ -17,10 +20,12 @@ use crate::sla_reports::{SlaReportError, SlaReportRequest, gather};
 use crate::stats::sla::SlaSums;
 use crate::stats::sla::calculation::SlaCalculation;
 use crate::store::services::outlines;
-use crate::store::{PageWindow, StoreError, sla_targets, tags};
+use crate::store::{StoreError, sla_targets};
 
-/// Maximum number of targets of an organisation that are looked through.
-const TARGETS_MAX: u64 = 1_000;
+/// Maximum number of targets that are shown.
+const TARGETS_MAX: u64 = 10;
+/// Longest wait for the agreed availabilities, without which the other figures are shown.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The service whose figures are read, and which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,24 +83,37 @@ pub(super) async fn read(
     let mut figures = ServiceFigures { ranges, ..ServiceFigures::default() };
     if key.shows_locations {
         let results = location_results::read(history, key.service, now).await.map_err(StoreError::from)?;
-        figures.locations = locations(states, results);
+        figures.locations = locations(states, key.service, results).await?;
     }
     if key.shows_agreements {
-        figures.agreements = agreements(states, organisation, key.service, now).await?;
+        match timeout(PATIENCE, agreements(states, organisation, key.service, now)).await {
+            Ok(found) => figures.agreements = found?,
+            Err(_) => tracing::warn!("reading the agreed availability of a component takes too long"),
+        }
     }
     Ok(figures)
 }
 
-/// Returns the results of the present locations, with their names.
-fn locations(states: &StateSource, results: Vec<LocationResult>) -> Vec<LocationFigure> {
+/// Returns the results of the locations that check the service at present, with their names.
+async fn locations(
+    states: &StateSource,
+    service: ServiceKey,
+    results: Vec<LocationResult>,
+) -> Result<Vec<LocationFigure>, StoreError> {
+    let outline = outlines::by_keys(states.databases().main.reader(), &[service]).await?.pop();
+    let assigned = outline.and_then(|outline| outline.settings).and_then(|settings| settings.assigned_probes);
+    let is_used = |code: &String| {
+        code != PUSH && assigned.as_ref().is_none_or(|assigned| assigned.iter().any(|one| one == code))
+    };
     let figure = |result: LocationResult| {
-        let name = states.location_name(&result.location).filter(|_| result.location != PUSH)?;
+        let name = states.location_name(&result.location).filter(|_| is_used(&result.location))?;
         Some(LocationFigure { name, has_reached: result.has_reached, at: result.at })
     };
-    results.into_iter().filter_map(figure).collect()
+    Ok(results.into_iter().filter_map(figure).collect())
 }
 
-/// Reads the availability of a service under each target that applies to it.
+/// Reads the availability of a service under each target for it alone. A target for the services of a tag is about all of
+/// them together, so it says nothing about one.
 async fn agreements(
     states: &StateSource,
     organisation: i64,
@@ -103,46 +121,24 @@ async fn agreements(
     now: Timestamp,
 ) -> Result<Vec<AgreementFigure>, SlaReportError> {
     let main = states.databases().main.reader();
-    let visibility = Visibility::whole(organisation);
-    let window = PageWindow { offset: 0, limit: TARGETS_MAX };
-    let (targets, _) = sla_targets::list(main, visibility, window).await.map_err(StoreError::from)?;
-    if targets.is_empty() {
-        return Ok(Vec::new());
-    }
-    let found = outlines::by_keys(main, &[service]).await.map_err(StoreError::from)?;
-    let Some(outline) = found.into_iter().next() else { return Ok(Vec::new()) };
-    let mut carried = tags::of_services(main, &[service]).await.map_err(StoreError::from)?;
-    let tags: Vec<i64> =
-        carried.remove(&service).unwrap_or_default().into_iter().map(|tag| tag.row).collect();
+    let targets = sla_targets::of_service(main, organisation, service, TARGETS_MAX).await;
     let mut figures = Vec::new();
-    for target in targets.into_iter().filter(|target| applies(target, service, &tags)) {
-        figures.push(agreement(states, target, &outline, now).await?);
+    for target in targets.map_err(StoreError::from)? {
+        figures.push(agreement(states, target, now).await?);
     }
     Ok(figures)
 }
 
-/// Evaluates the present period of a target for one of its services.
+/// Evaluates the present period of a target.
 async fn agreement(
     states: &StateSource,
     target: SlaTarget,
-    service: &ServiceOutline,
     now: Timestamp,
 ) -> Result<AgreementFigure, SlaReportError> {
-    let terms = target.terms.clone();
-    let named = NamedService { key: service.key, id: service.id, name: service.name.clone() };
-    let target = SlaTarget { subject: SlaSubject::Service(named), ..target };
+    let (terms, visibility) = (target.terms.clone(), Visibility::whole(target.organisation));
     let judged = SlaCalculation::new(terms.clone(), terms.period.current(terms.zone, now), now);
     // Burn rates, which look back further, are not shown.
     let asked = SlaReportRequest { since: judged.period.from, judged, now };
-    let visibility = Visibility::whole(service.organisation);
     let report = gather(states, visibility, target, asked).await?;
     Ok(AgreementFigure { terms, sums: report.sums, budget: report.judged.budget(report.sums, 1) })
-}
-
-/// Returns true if the target is about the service, which carries these tags.
-fn applies(target: &SlaTarget, service: ServiceKey, tags: &[i64]) -> bool {
-    match &target.subject {
-        SlaSubject::Service(named) => named.key == service,
-        SlaSubject::Tag(tag) => tags.contains(&tag.key),
-    }
 }

@@ -12,7 +12,7 @@ use crate::pages::visitor_limiter::{VisitorLimit, VisitorLimiter, network_of};
 const OF_PAGE: VisitorLimit = VisitorLimit { attempts: 60, window: Duration::from_secs(60) };
 /// Addresses that one client enters, on all pages.
 const OF_CLIENT: VisitorLimit = VisitorLimit { attempts: 20, window: Duration::from_secs(15 * 60) };
-/// Times that one address is entered, on all pages.
+/// Times that one address counts, on one page.
 const OF_ADDRESS: VisitorLimit = VisitorLimit { attempts: 10, window: Duration::from_secs(60 * 60) };
 
 /// Counts the addresses that visitors enter. Cheap to clone.
@@ -21,8 +21,27 @@ pub(in crate::pages) struct SignUpLimiter {
     /// By the key of the page.
     pages: VisitorLimiter<i64>,
     clients: VisitorLimiter<IpAddr>,
-    /// By the hash of the address.
-    addresses: VisitorLimiter<[u8; 32]>,
+    addresses: VisitorLimiter<PageAddress>,
+}
+
+/// An address that is entered on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct PageAddress {
+    /// Key of the page.
+    page: i64,
+    /// Hash of the channel and the address.
+    address: [u8; 32],
+}
+
+/// What becomes of an entered address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SignUpDecision {
+    /// It is used.
+    Taken,
+    /// It was entered too often. Nothing is done, and nobody is told: others may have entered it.
+    Ignored,
+    /// There were too many addresses of this client or on this page; the time to wait.
+    Refused(Duration),
 }
 
 /// What a visitor wants to subscribe.
@@ -47,15 +66,18 @@ impl Default for SignUpLimiter {
 
 impl SignUpLimiter {
     /// Counts an address.
-    ///
-    /// # Errors
-    /// The time to wait, when there were too many of this client, of this address or on this page.
-    pub(super) fn count(&self, source: SignUpSource, now: Instant) -> Result<(), Duration> {
+    pub(super) fn count(&self, source: SignUpSource, now: Instant) -> SignUpDecision {
         // A client that is refused takes nothing of what others may enter.
-        self.clients.begin(network_of(source.client), now)?;
-        self.addresses.begin(source.address, now)?;
-        self.pages.begin(source.page, now)?;
-        Ok(())
+        let counted = self.clients.begin(network_of(source.client), now);
+        let counted = counted.and_then(|_| self.pages.begin(source.page, now));
+        if let Err(wait) = counted {
+            return SignUpDecision::Refused(wait);
+        }
+        let address = PageAddress { page: source.page, address: source.address };
+        match self.addresses.begin(address, now) {
+            Ok(_) => SignUpDecision::Taken,
+            Err(_) => SignUpDecision::Ignored,
+        }
     }
 }
 
@@ -70,13 +92,16 @@ mod tests {
     #[test]
     fn clients_addresses_and_pages_have_limits() {
         let (limiter, start) = (SignUpLimiter::default(), Instant::now());
-        let admitted = |sources: &mut dyn Iterator<Item = SignUpSource>| {
-            sources.filter(|source| limiter.count(*source, start).is_ok()).count()
+        let count = |sources: &mut dyn Iterator<Item = SignUpSource>, wanted: fn(SignUpDecision) -> bool| {
+            sources.filter(|source| wanted(limiter.count(*source, start))).count()
         };
-        assert_eq!(admitted(&mut (0..30).map(|n| source(i64::from(n), 1, n))), 20, "one client");
-        assert_eq!(admitted(&mut (0..30).map(|n| source(i64::from(n), 100 + n, 200))), 10, "one address");
-        assert_eq!(admitted(&mut (0..90).map(|n| source(1_000, n / 4 + 2, n + 40))), 60, "one page");
+        let is_taken = |decision| decision == SignUpDecision::Taken;
+        let is_refused = |decision| matches!(decision, SignUpDecision::Refused(_));
+        let is_ignored = |decision| decision == SignUpDecision::Ignored;
+        assert_eq!(count(&mut (0..30).map(|n| source(i64::from(n), 1, n)), is_refused), 10, "one client");
+        assert_eq!(count(&mut (0..30).map(|n| source(500, 100 + n, 200)), is_ignored), 20, "one address");
+        assert_eq!(count(&mut (0..90).map(|n| source(1_000, n / 4 + 2, n + 40)), is_taken), 60, "one page");
         let later = start + Duration::from_secs(60 * 60);
-        assert_eq!(limiter.count(source(1_000, 1, 200), later), Ok(()));
+        assert_eq!(limiter.count(source(1_000, 1, 200), later), SignUpDecision::Taken);
     }
 }

@@ -1,8 +1,8 @@
 //! Limits how often visitors may do something: try a password, ask for a link, subscribe. Each node counts for itself.
 //!
 //! An attempt is counted before it is carried out, so that many at the same time do not pass. Memory is bounded: beyond a
-//! number of sources, the others share some thousand windows, chosen by a secret hash. So somebody with very many addresses
-//! shuts out few visitors, and gets no unlimited number of attempts.
+//! number of sources, the others share some thousand windows, chosen by a secret hash. So somebody needs very many addresses
+//! to shut out other visitors, and never gets an unlimited number of attempts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};

@@ -2,7 +2,6 @@
 //!
 //! To store a link, the caller must hold the lock of the page's organisation, so that the page is not deleted meanwhile.
 
-use sea_orm::sea_query::ExprTrait as _;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::page_access_link::{ActiveModel, Column, Entity, Model};
 
@@ -28,11 +27,9 @@ pub async fn find(connection: &dyn StoreConnection, id: Id) -> Result<Option<Acc
     row.map(from_row).transpose()
 }
 
-/// Stores the link in place of the earlier one of its address, and deletes the expired ones of its page.
+/// Stores the link in place of the earlier one of its address.
 pub async fn replace(connection: &dyn StoreConnection, link: &AccessLink) -> Result<(), MainError> {
-    let is_expired = Column::AskedAt.lte(link.asked_at.plus_ms(-LINK_MS).ms());
-    let of_page = Entity::delete_many().filter(Column::StatuspageId.eq(link.page));
-    of_page.filter(is_expired.or(Column::Address.eq(link.address.as_str()))).exec(&connection).await?;
+    Entity::delete_by_id((link.page, link.address.clone())).exec(&connection).await?;
     let row = ActiveModel {
         statuspage_id: Set(link.page),
         address: Set(link.address.clone()),
@@ -40,6 +37,13 @@ pub async fn replace(connection: &dyn StoreConnection, link: &AccessLink) -> Res
         asked_at: Set(link.asked_at.ms()),
     };
     Entity::insert(row).exec_without_returning(&connection).await?;
+    Ok(())
+}
+
+/// Deletes the links that are not valid any more.
+pub async fn forget_expired(connection: &dyn StoreConnection, now: Timestamp) -> Result<(), MainError> {
+    let is_expired = Column::AskedAt.lte(now.plus_ms(-LINK_MS).ms());
+    Entity::delete_many().filter(is_expired).exec(&connection).await?;
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
 use crate::model::service::NamedService;
+use crate::model::service::ServiceKey;
 use crate::model::sla::calendar::SlaPeriod;
 use crate::model::sla::objective::SlaObjective;
 use crate::model::sla::{SlaSubject, SlaTarget, SlaTerms};
@@ -66,6 +67,21 @@ pub async fn list(
 pub async fn organisations_with_targets(connection: &dyn StoreConnection) -> Result<Vec<i64>, MainError> {
     let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(&connection).await?)
+}
+
+/// The targets for a service alone, oldest first, at most this number.
+pub async fn of_service(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+    service: ServiceKey,
+    most: u64,
+) -> Result<Vec<SlaTarget>, MainError> {
+    let rows = seen(Visibility::whole(organisation))
+        .filter(Column::ServiceId.eq(service))
+        .order_by_asc(Column::CreatedAt)
+        .order_by_asc(Column::PublicId)
+        .limit(most);
+    with_subjects(connection, rows.all(&connection).await?).await
 }
 
 /// Returns the number of targets of an organisation.

@@ -14,9 +14,9 @@ use crate::config::Config;
 use crate::model::notification::delivery::DeliveryOutcome;
 use crate::model::secret::SecretSealer;
 use crate::model::statuspage::access_link::AccessLink;
-use crate::notify::carrier::{MessageSender, SendReport};
+use crate::notify::carrier::MessageSender;
 use crate::notify::kinds::OutgoingMail;
-use crate::store::{Databases, MainError};
+use crate::store::{Databases, MainError, access_links};
 use crate::subscribers::news::PageIdentity;
 use crate::subscribers::outgoing_mail::{MailReceiver, MailSender};
 use crate::subscribers::page_tokens::access_token;
@@ -58,37 +58,49 @@ impl AccessMailer {
         self.config.mail.is_complete()
     }
 
-    /// Sends a link in this language. Tries again while the link is valid.
-    ///
-    /// # Errors
-    /// When the page cannot be read.
-    pub async fn send(&self, link: &AccessLink, locale: &str) -> Result<(), MainError> {
-        let main = self.databases.main.reader();
-        let Some(identity) = PageIdentity::read(main, &self.config, link.page).await? else { return Ok(()) };
-        let Some(mail) = self.mail(&identity, link, locale) else {
-            tracing::warn!(page = %identity.page.id, "cannot write the mail with the link to a status page");
-            return Ok(());
-        };
+    /// Sends a link in this language. Tries again while the link is valid and was not used.
+    pub async fn send(&self, link: &AccessLink, locale: &str) {
         for wait in WAITS.map(Some).into_iter().chain([None]) {
-            let report = self.try_once(&mail).await;
-            let wait = match report.outcome {
-                DeliveryOutcome::Delivered | DeliveryOutcome::Unconfirmed => return Ok(()),
-                DeliveryOutcome::Failed => wait,
-                DeliveryOutcome::Refused => None,
+            let is_over = match self.try_once(link, locale).await {
+                Ok(is_over) => is_over,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot read what a mail with the link to a status page needs");
+                    false
+                }
             };
-            tracing::warn!(
-                page = %identity.page.id,
-                error = report.detail,
-                is_last_try = wait.is_none(),
-                "cannot send the link to a status page"
-            );
-            let Some(wait) = wait else { return Ok(()) };
-            sleep(wait).await;
-            if !link.is_valid(self.clock.now()) {
-                return Ok(());
+            match wait {
+                Some(wait) if !is_over => sleep(wait).await,
+                _ => return,
             }
         }
-        Ok(())
+    }
+
+    /// Sends the mail; returns true if there is nothing more to do.
+    async fn try_once(&self, link: &AccessLink, locale: &str) -> Result<bool, MainError> {
+        // The semaphore is never closed.
+        let _room = self.room.acquire().await;
+        let main = self.databases.main.reader();
+        let stored = access_links::find(main, link.id).await?;
+        if !stored.is_some_and(|stored| stored.is_valid(self.clock.now())) {
+            return Ok(true);
+        }
+        let Some(identity) = PageIdentity::read(main, &self.config, link.page).await? else {
+            return Ok(true);
+        };
+        let Some(mail) = self.mail(&identity, link, locale) else {
+            tracing::warn!(page = %identity.page.id, "cannot write the mail with the link to a status page");
+            return Ok(true);
+        };
+        let report = self.sender.mail(&mail).await;
+        if matches!(report.outcome, DeliveryOutcome::Failed | DeliveryOutcome::Refused) {
+            // The answer of a mail server often names the receiver.
+            tracing::warn!(
+                page = %identity.page.id,
+                status_code = report.status_code,
+                "the mail server did not take a mail with the link to a status page"
+            );
+        }
+        Ok(report.outcome != DeliveryOutcome::Failed)
     }
 
     fn mail(&self, identity: &PageIdentity, link: &AccessLink, locale: &str) -> Option<OutgoingMail> {
@@ -101,11 +113,5 @@ impl AccessMailer {
             at: self.clock.now(),
         };
         MailSender::of(&self.config.mail)?.mail(&texts, receiver)
-    }
-
-    async fn try_once(&self, mail: &OutgoingMail) -> SendReport {
-        // The semaphore is never closed.
-        let _room = self.room.acquire().await;
-        self.sender.mail(mail).await
     }
 }

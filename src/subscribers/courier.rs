@@ -17,14 +17,14 @@ use tokio::time::{Instant, sleep};
 
 use crate::model::subscriber::CONFIRMATION_MS;
 use crate::store::notifications::courier::{DeliveryQueue, take_courier_lock};
-use crate::store::{AdvisoryLock, MainError, subscriber_deliveries, subscribers};
+use crate::store::{AdvisoryLock, MainError, access_links, subscriber_deliveries, subscribers};
 use crate::subscribers::courier::running_messages::RunningMessages;
 pub use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
 
 /// The poll interval while nothing is due.
 const POLL_EVERY: Duration = Duration::from_millis(200);
 /// The interval at which the lock is checked.
-const CHECK_LOCK: Duration = Duration::from_secs(10);
+const CHECK_LOCK: Duration = Duration::from_secs(1);
 /// The interval at which old rows are deleted, and expired messages given up.
 const TIDY: Duration = Duration::from_secs(60);
 /// The wait before the next attempt to take the lock, or to reach the database.
@@ -102,6 +102,7 @@ impl SubscriberCourier {
         subscriber_deliveries::give_up_expired(&transaction, now).await?;
         subscriber_deliveries::forget(&transaction, now.plus_ms(-RETENTION_MS)).await?;
         subscribers::forget_unconfirmed(&transaction, now.plus_ms(-CONFIRMATION_MS)).await?;
+        access_links::forget_expired(&transaction, now).await?;
         transaction.commit().await
     }
 }

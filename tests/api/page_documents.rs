@@ -101,7 +101,7 @@ async fn a_page_shows_locations_and_agreements_if_it_wants_to() {
     let shown = html(&client, &host, &path);
     let name = client.get("/v1/probes").expect(200).data()[0]["name"].as_str().unwrap().to_owned();
     assert!(shown.contains(&format!("Not reachable</span> {name}, <time")), "{shown}");
-    assert!(shown.contains("This month: ") && shown.contains("agreed 99.90 %. <meter"), "{shown}");
+    assert!(shown.contains("This month: ") && shown.contains("agreed 99.90%. <meter"), "{shown}");
     assert!(shown.contains("of permitted downtime used") && !shown.contains("Internal name"), "{shown}");
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header;
+use actix_web::http::header::{self, HeaderValue};
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -147,11 +147,19 @@ impl<'a> AccessForm<'a> {
     }
 }
 
-/// Returns the response for a visitor with access: the cookie, and the way to the page.
+/// Returns the response for a visitor who has proven that they may read the page: the cookie, and the way to the page.
 pub(super) fn admitted(cookie: &str) -> HttpResponse {
+    let mut answer = to_page();
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        answer.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    answer
+}
+
+/// Returns the response that leads to the page.
+pub(super) fn to_page() -> HttpResponse {
     HttpResponse::SeeOther()
         .insert_header((header::LOCATION, "/"))
-        .insert_header((header::SET_COOKIE, cookie))
         .insert_header((header::CACHE_CONTROL, "private, no-store"))
         .finish()
 }

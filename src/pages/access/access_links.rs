@@ -3,8 +3,12 @@
 //! No answer tells whether an address is on the list, not even by its time: the link is made after the answer. A link can
 //! be used once, for 15 minutes. Opening it only shows a button, because programs follow links in mails.
 
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+
+use tokio::time::sleep;
 
 use crate::id::Id;
 use crate::model::email::is_address;
@@ -20,49 +24,64 @@ use crate::pages::visit::PageVisit;
 use crate::store::{MainError, access_links, organisations};
 use crate::subscribers::page_tokens::read_access_token;
 
+/// Number of tries to make a link, and the wait between them.
+const TRIES: u32 = 12;
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
 impl PageAccess {
     /// Answers a request for a link.
     pub(super) async fn ask_link(&self, snapshot: &PageSnapshot, visit: &PageVisit) -> HttpResponse {
         let texts = texts(snapshot, visit);
-        let (given, counted) = match self.take_field(snapshot, visit, ADDRESS_FIELD).await {
-            Ok(taken) => taken,
-            Err(refusal) => return refusal,
-        };
+        let (given, counted) =
+            match self.take_field(snapshot, visit, ADDRESS_FIELD, &self.attempts.links).await {
+                Ok(taken) => taken,
+                Err(refusal) => return refusal,
+            };
         let address = given.trim().to_lowercase();
         if !self.mailer.is_ready() {
-            self.attempts.give_back(counted);
+            self.attempts.links.give_back(counted);
             tracing::warn!(page = %snapshot.page.id, "a reader cannot be sent a link: `mail.*` is not set");
             return refusal(snapshot, &texts, StatusCode::SERVICE_UNAVAILABLE, "access-no-mail");
         }
         if !is_address(&address) {
-            self.attempts.give_back(counted);
+            self.attempts.links.give_back(counted);
             return refusal(snapshot, &texts, StatusCode::UNPROCESSABLE_ENTITY, "access-wrong");
         }
-        if snapshot.page.lists_address(&address) {
+        let is_admitted = self.attempts.admits_mail(snapshot.page.key, &address);
+        if is_admitted && snapshot.page.lists_address(&address) {
             let (access, page, locale) = (self.clone(), snapshot.page.clone(), texts.locale().to_owned());
             actix_web::rt::spawn(async move {
-                if let Err(error) = access.send_link(&page, &address, &locale).await {
-                    tracing::warn!(page = %page.id, %error, "cannot make a link to a status page");
-                }
+                access.send_link(&page, &address, &locale).await;
             });
         }
         AccessForm::sent(&texts).answer(StatusCode::OK)
     }
 
-    /// Stores a link and sends it, unless the address was sent one a moment ago.
-    async fn send_link(&self, page: &Statuspage, address: &str, locale: &str) -> Result<(), MainError> {
+    /// Makes a link and sends it. Tries again while the database is away.
+    async fn send_link(&self, page: &Statuspage, address: &str, locale: &str) {
+        for _ in 0..TRIES {
+            match self.link_for(page, address).await {
+                Ok(link) => return self.mailer.send(&link, locale).await,
+                Err(error) => tracing::warn!(page = %page.id, %error, "cannot make a link to a status page"),
+            }
+            sleep(TRY_AGAIN).await;
+        }
+    }
+
+    /// Returns the link for an address: the last one while it is young, or else a new one, which is stored.
+    async fn link_for(&self, page: &Statuspage, address: &str) -> Result<AccessLink, MainError> {
         let now = self.clock.now();
-        let transaction = self.databases.main.begin().await?;
-        organisations::lock(&transaction, page.organisation).await?;
-        let earlier = access_links::of_address(&transaction, page.key, address).await?;
-        if earlier.is_some_and(|earlier| earlier.is_recent(now)) {
-            return Ok(());
+        let known = access_links::of_address(self.databases.main.reader(), page.key, address).await?;
+        if let Some(known) = known.filter(|known| known.is_sent_again(now)) {
+            return Ok(known);
         }
         let link =
             AccessLink { page: page.key, address: address.to_owned(), id: Id::random(), asked_at: now };
+        let transaction = self.databases.main.begin().await?;
+        organisations::lock(&transaction, page.organisation).await?;
         access_links::replace(&transaction, &link).await?;
         transaction.commit().await?;
-        self.mailer.send(&link, locale).await
+        Ok(link)
     }
 
     /// Shows the button of a link.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
 use crate::clock::Clock;
@@ -24,8 +25,52 @@ use crate::store::Databases;
 use crate::subscribers::access_mailer::AccessMailer;
 
 const MINUTE: u64 = 60;
-/// Wrong passwords, or requests for a link, of one client on one page.
-pub const ATTEMPTS: VisitorLimit = VisitorLimit { attempts: 10, window: Duration::from_secs(15 * MINUTE) };
+/// Wrong passwords of one client on one page.
+const PASSWORDS: VisitorLimit = VisitorLimit { attempts: 10, window: Duration::from_secs(15 * MINUTE) };
+/// Requests for a link of one client on one page. No answer tells anything, and a company shares an address.
+const LINKS: VisitorLimit = VisitorLimit { attempts: 60, window: Duration::from_secs(15 * MINUTE) };
+/// Mails with a link to one address of one page.
+const MAILS: [VisitorLimit; 2] = [
+    VisitorLimit { attempts: 1, window: Duration::from_secs(MINUTE) },
+    VisitorLimit { attempts: 6, window: Duration::from_secs(60 * MINUTE) },
+];
+
+/// Counts the attempts to open pages. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct AccessAttempts {
+    pub(super) passwords: VisitorLimiter<PageClient>,
+    pub(super) links: VisitorLimiter<PageClient>,
+    /// By the key of the page and the hash of the address.
+    mails: [VisitorLimiter<PageMailbox>; 2],
+}
+
+/// An e-mail address of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct PageMailbox {
+    /// Key of the page.
+    page: i64,
+    /// Hash of the address in lower case.
+    address: [u8; 32],
+}
+
+impl Default for AccessAttempts {
+    fn default() -> Self {
+        Self {
+            passwords: VisitorLimiter::new(PASSWORDS),
+            links: VisitorLimiter::new(LINKS),
+            mails: MAILS.map(VisitorLimiter::new),
+        }
+    }
+}
+
+impl AccessAttempts {
+    /// Counts a mail to an address, which may be on the list or not; returns false if it has got enough.
+    pub(super) fn admits_mail(&self, page: i64, address: &str) -> bool {
+        let mailbox = PageMailbox { page, address: Sha256::digest(address).into() };
+        let now = Instant::now();
+        self.mails.iter().all(|limiter| limiter.begin(mailbox, now).is_ok())
+    }
+}
 
 /// A client of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +89,7 @@ pub struct PageAccess {
     /// Source of the wall time.
     pub clock: Clock,
     /// Attempts to open a page.
-    pub attempts: VisitorLimiter<PageClient>,
+    pub attempts: AccessAttempts,
     /// Computes the hashes of passwords.
     pub hashing: HeavyTasks,
     /// The databases; the main one holds the links that were not used yet.
@@ -74,6 +119,7 @@ impl PageAccess {
         snapshot: &PageSnapshot,
         visit: &PageVisit,
         name: &str,
+        attempts: &VisitorLimiter<PageClient>,
     ) -> Result<(String, CountedAttempt<PageClient>), HttpResponse> {
         let texts = texts(snapshot, visit);
         let refused = |status| form(snapshot, &texts, None).answer(status);
@@ -85,7 +131,7 @@ impl PageAccess {
             Err(refusal) => return Err(refused(status_of(refusal))),
         };
         let client = PageClient { page: snapshot.page.key, network: network_of(visit.client) };
-        match self.attempts.begin(client, Instant::now()) {
+        match attempts.begin(client, Instant::now()) {
             Ok(counted) => Ok((given, counted)),
             Err(wait) => {
                 let problem = texts.filled("too-many-tries", &[TextValue::number("minutes", minutes(wait))]);

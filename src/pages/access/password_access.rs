@@ -14,14 +14,15 @@ use crate::pages::visit::PageVisit;
 impl PageAccess {
     /// Answers a request with a password.
     pub(super) async fn try_password(&self, snapshot: &PageSnapshot, visit: &PageVisit) -> HttpResponse {
-        let (given, counted) = match self.take_field(snapshot, visit, PASSWORD_FIELD).await {
-            Ok(taken) => taken,
-            Err(refusal) => return refusal,
-        };
+        let (given, counted) =
+            match self.take_field(snapshot, visit, PASSWORD_FIELD, &self.attempts.passwords).await {
+                Ok(taken) => taken,
+                Err(refusal) => return refusal,
+            };
         let Some(proof) = self.proof_of(&snapshot.page, given).await else {
             return refusal(snapshot, &texts(snapshot, visit), StatusCode::UNAUTHORIZED, "password-wrong");
         };
-        self.attempts.give_back(counted);
+        self.attempts.passwords.give_back(counted);
         self.admit(&snapshot.page, visit, &proof)
     }
 

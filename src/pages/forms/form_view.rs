@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use askama::Template;
 
 use crate::model::component::Component;
-use crate::model::statuspage::word::SubscriberChannel;
+use crate::model::statuspage::word::{AccessType, SubscriberChannel};
 use crate::pages::forms::form_texts::FormTexts;
 use crate::pages::page_texts::PageTexts;
 use crate::pages::snapshot::PageSnapshot;
@@ -27,6 +27,8 @@ pub(super) struct SubscribeForm {
     components: Vec<ComponentChoice>,
     /// The languages of the page.
     locales: Vec<String>,
+    /// True if only addresses on the list of the page get news.
+    is_for_list: bool,
     /// The text about a wrong entry.
     problem: Option<String>,
 }
@@ -80,6 +82,7 @@ impl SubscribeForm {
             home: home(snapshot, locale),
             channels: channels.iter().map(channel).collect(),
             components: snapshot.visible().map(component).collect(),
+            is_for_list: snapshot.page.access_type == AccessType::EmailWhitelist,
             problem: problem.map(|problem| texts.text(problem)),
             locales: languages.supported,
             texts,

@@ -1,5 +1,7 @@
 //! The body of a response with live events of a page.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,8 +13,12 @@ use tokio::time::timeout;
 use crate::pages::live::fragments::RELOAD;
 use crate::pages::live::live_seats::LiveSeat;
 
-/// Longest time without an event, after which a comment is sent, so that proxies keep the connection.
+/// Longest time without an event, after which one is sent that says nothing: proxies keep the connection, and the browser
+/// notices a dead one.
 const HEARTBEAT: Duration = Duration::from_secs(20);
+const ALIVE: &str = "event: alive\ndata:\n\n";
+/// Milliseconds after which a browser connects again.
+const RECONNECT_MS: RangeInclusive<u64> = 3_000..=10_000;
 
 /// A browser that has a page open.
 #[derive(Debug)]
@@ -26,9 +32,12 @@ pub(in crate::pages) struct LiveListener {
 
 impl LiveListener {
     /// Creates the listener of a page with this revision. The first event tells the revision, so that the browser can see
-    /// whether the page has changed since it was loaded. Browsers connect again after 5 seconds.
+    /// whether the page has changed since it was loaded. After a break browsers connect again within 3 to 10 seconds, not all
+    /// at the same time.
     pub(super) fn new(events: Receiver<Bytes>, revision: &str, seat: LiveSeat) -> Self {
-        let hello = format!("retry: 5000\nevent: hello\ndata: {revision}\n\n");
+        let wait_ms = RECONNECT_MS.start()
+            + RandomState::new().hash_one(0) % (RECONNECT_MS.end() - RECONNECT_MS.start());
+        let hello = format!("retry: {wait_ms}\nevent: hello\ndata: {revision}\n\n");
         Self { events, hello: Some(hello.into()), _seat: seat }
     }
 
@@ -41,7 +50,7 @@ impl LiveListener {
             Ok(Ok(event)) => Some(event),
             Ok(Err(RecvError::Lagged(_))) => Some(Bytes::from_static(RELOAD.as_bytes())),
             Ok(Err(RecvError::Closed)) => None,
-            Err(_) => Some(Bytes::from_static(b": alive\n\n")),
+            Err(_) => Some(Bytes::from_static(ALIVE.as_bytes())),
         }
     }
 }

@@ -44,24 +44,38 @@
   };
 
   let tag = null;
+  // The revision that the last event told, and how many changes were applied.
+  let wanted = null;
+  let changes = 0;
   const load = async () => {
+    const before = changes;
     const answer = await fetch(location.href, { cache: "no-cache" });
     reached(answer.status < 500);
     // The page is protected now, or offline: the answer says so.
     if ([401, 403, 404].includes(answer.status)) return location.reload();
     if (!answer.ok || (tag && answer.headers.get("ETag") === tag)) return;
-    tag = answer.headers.get("ETag");
     const fresh = parse(await answer.text()).querySelector("main");
+    // Later than this answer, a change came by the stream.
+    if (changes !== before) return;
+    tag = answer.headers.get("ETag");
     if (fresh && fresh.innerHTML !== main().innerHTML) replace(main(), document.adoptNode(fresh));
   };
   const refresh = () => load().catch(() => reached(false));
+  // A cache in between may answer with the page from before the change, for some seconds.
+  const refreshAfterEvent = async () => {
+    await refresh();
+    const shown = main().dataset.revision;
+    if (!shown || shown !== wanted) setTimeout(refresh, 6000);
+  };
 
   const apply = (change) => {
-    if (!main().dataset.revision) return refresh();
+    changes += 1;
+    wanted = change.revision;
+    if (!main().dataset.revision) return refreshAfterEvent();
     for (const { id, html } of change.fragments) {
       const old = document.getElementById(id);
       const fresh = parse(html).body.firstElementChild;
-      if (!old || !fresh) return refresh();
+      if (!old || !fresh) return refreshAfterEvent();
       replace(old, document.adoptNode(fresh));
     }
     main().dataset.revision = change.revision;
@@ -86,14 +100,23 @@
     delete document.body.dataset.live;
     startPolling(5000 + Math.random() * 10000);
   };
+  // A stream that says nothing for a minute is dead, although nobody closed it.
+  let watch = null;
+  const heard = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => (source ? open() : lost()), 60000);
+  };
   const receive = (kind, data) => {
     if (kind === "lost") return lost();
+    if (kind === "ask") return source && wanted && channel.postMessage(["hello", wanted]);
+    heard();
     stopPolling();
     document.body.dataset.live = "";
     reached(true);
-    if (kind === "change") apply(JSON.parse(data));
-    else if (kind === "hello" && data === main().dataset.revision) return;
-    else refresh();
+    if (kind === "alive") return;
+    if (kind === "change") return apply(JSON.parse(data));
+    wanted = kind === "hello" ? data : null;
+    if (!wanted || wanted !== main().dataset.revision) refreshAfterEvent();
   };
   const tell = (kind, data) => {
     receive(kind, data);
@@ -103,10 +126,11 @@
     if (source) source.close();
     source = new EventSource(base + "/events");
     source.onerror = () => tell("lost");
-    for (const kind of ["hello", "change", "reload"]) source.addEventListener(kind, (event) => tell(kind, event.data));
+    for (const kind of ["hello", "alive", "change", "reload"]) source.addEventListener(kind, (event) => tell(kind, event.data));
     lost();
   };
   const close = () => {
+    clearTimeout(watch);
     if (source) source.close();
     source = null;
     if (release) release();
@@ -121,6 +145,9 @@
       release = done;
       open();
     })).catch(() => {});
+    // Until another tab tells what the stream says, this one asks by itself.
+    lost();
+    channel.postMessage(["ask"]);
   };
   if (channel) channel.onmessage = (event) => receive(...event.data);
   let away = null;

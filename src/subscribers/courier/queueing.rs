@@ -31,7 +31,13 @@ impl SubscriberCourier {
     async fn queue_step(&self, of: UnqueuedFact) -> Result<(), MainError> {
         let main = &self.databases.main;
         let now = self.guard.now();
-        let news = PageNews::read(main.reader(), &self.config, of.fact, of.page).await?;
+        let news = match PageNews::read(main.reader(), &self.config, of.fact, of.page).await {
+            Err(MainError::Corrupt(error)) => {
+                tracing::error!(page = of.page, %error, "cannot read news for subscribers; leaving them out");
+                None
+            }
+            read => read?,
+        };
         // Facts that could not be sent for a day are not sent any more.
         let news = news.filter(|news| now.ms_since(news.fact.at) < GIVEN_UP_AFTER_MS);
         let transaction = main.begin().await?;

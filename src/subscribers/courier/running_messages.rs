@@ -21,6 +21,7 @@ use crate::notify::circuit_breaker::{ChannelSign, CircuitBreaker, FailureSource,
 use crate::notify::courier::chance;
 use crate::store::subscriber_deliveries::{self, AttemptRecord, DueRequest};
 use crate::store::{MainError, Transaction, subscribers};
+use crate::subscribers::courier::attempt::PreparedMessage;
 use crate::subscribers::courier::mail_pool::MailPool;
 use crate::subscribers::courier::news_cache::NewsCache;
 use crate::subscribers::courier::subscriber_courier::SubscriberCourier;
@@ -40,6 +41,8 @@ const READ_BELOW: usize = 50;
 const READ_EVERY: Duration = Duration::from_millis(100);
 /// The time after which waiting messages are read again: a subscriber may have unsubscribed meanwhile.
 const FRESH_FOR: Duration = Duration::from_secs(2);
+/// The same while all due messages of the page wait here: new ones are noticed after this time.
+const ALL_FRESH_FOR: Duration = Duration::from_millis(500);
 /// Maximum number of results that are stored at once.
 const WRITE: usize = 200;
 /// The time for which results are collected, so that one commit stores many.
@@ -59,6 +62,8 @@ struct PageLane {
 /// Messages of a lane as they were read together.
 struct WaitingMessages {
     messages: VecDeque<SubscriberDelivery>,
+    /// True if no other message of the lane was due.
+    are_all: bool,
     read_at: Instant,
 }
 
@@ -88,7 +93,8 @@ impl WaitingMessages {
 
     /// Returns true if nothing has to be read yet.
     fn is_enough(&self) -> bool {
-        self.is_fresh() && self.messages.len() >= READ_BELOW
+        let fresh_for = if self.are_all { ALL_FRESH_FOR } else { FRESH_FOR };
+        self.read_at.elapsed() < fresh_for && (self.are_all || self.messages.len() >= READ_BELOW)
     }
 }
 
@@ -151,7 +157,8 @@ impl<'a> RunningMessages<'a> {
                 let request = DueRequest { page, is_mail, busy: &busy, most: READ };
                 let read_at = Instant::now();
                 let messages = VecDeque::from(subscriber_deliveries::due(main, request, now).await?);
-                self.waiting.insert(lane, WaitingMessages { messages, read_at });
+                let are_all = (messages.len() as u64) < READ;
+                self.waiting.insert(lane, WaitingMessages { messages, are_all, read_at });
             }
         }
         // Pages without due messages were not read.
@@ -176,7 +183,14 @@ impl<'a> RunningMessages<'a> {
             self.waiting.remove(&lane);
         }
         self.last_pages.insert(is_mail, lane.page);
-        let prepared = self.courier.prepare(&mut self.cache, self.mails.as_ref(), &delivery, now).await?;
+        let prepared = self.courier.prepare(&mut self.cache, self.mails.as_ref(), &delivery, now).await;
+        let prepared = match prepared {
+            Err(MainError::Corrupt(error)) => {
+                tracing::error!(delivery = %delivery.id, %error, "cannot read what a message to a subscriber says");
+                PreparedMessage::GivenUp("The message cannot be read")
+            }
+            other => other?,
+        };
         let (courier, pool) = (self.courier, Rc::clone(&self.pool));
         self.known.insert(delivery.key, lane);
         *self.active.entry(lane).or_default() += 1;

@@ -32,4 +32,4 @@ test-text = Nachrichten von { $page } kommen hier an.
 access-subject = { $page } öffnen
 access-text = Jemand möchte mit dieser Adresse die Statusseite { $page } lesen. Öffnen Sie die Seite mit diesem Link. Er gilt 15 Minuten und kann einmal benutzt werden.
 access-button = Statusseite öffnen
-access-ignore = Wenn Sie das nicht waren, ignorieren Sie diese Nachricht: Ohne den Link kann niemand die Seite öffnen.
+access-ignore = Wenn Sie das nicht waren, ignorieren Sie diese Nachricht: Ohne den Link kann niemand die Seite mit Ihrer Adresse öffnen.

@@ -32,4 +32,4 @@ test-text = News of { $page } will arrive here.
 access-subject = Open { $page }
 access-text = Somebody has asked to read the status page { $page } with this address. Open the page with this link. It is valid for 15 minutes and can be used once.
 access-button = Open the status page
-access-ignore = If it was not you, ignore this message: without the link nobody can open the page.
+access-ignore = If it was not you, ignore this message: nobody can open the page with your address without the link.

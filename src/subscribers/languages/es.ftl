@@ -32,4 +32,4 @@ test-text = Las noticias de { $page } llegarán aquí.
 access-subject = Abrir { $page }
 access-text = Alguien ha pedido leer la página de estado { $page } con esta dirección. Abra la página con este enlace. Es válido durante 15 minutos y solo se puede usar una vez.
 access-button = Abrir la página de estado
-access-ignore = Si no ha sido usted, ignore este mensaje: sin el enlace nadie puede abrir la página.
+access-ignore = Si no ha sido usted, ignore este mensaje: sin el enlace nadie puede abrir la página con su dirección.

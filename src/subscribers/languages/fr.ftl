@@ -32,4 +32,4 @@ test-text = Les nouvelles de { $page } arriveront ici.
 access-subject = Ouvrir { $page }
 access-text = Quelqu’un a demandé à lire la page d’état { $page } avec cette adresse. Ouvrez la page avec ce lien. Il est valable 15 minutes et ne peut servir qu’une fois.
 access-button = Ouvrir la page d’état
-access-ignore = Si ce n’était pas vous, ignorez ce message : sans le lien, personne ne peut ouvrir la page.
+access-ignore = Si ce n’était pas vous, ignorez ce message : sans le lien, personne ne peut ouvrir la page avec votre adresse.

@@ -3,6 +3,7 @@
 back = Zurück zum aktuellen Status
 subscribe = Benachrichtigungen abonnieren
 subscribe-intro = Sie werden über Störungen und Wartungen benachrichtigt.
+subscribe-listed = Nur Adressen auf der Liste dieser Seite erhalten Nachrichten.
 channel = Wie
 channel-email = E-Mail
 channel-webhook = Webhook
@@ -21,7 +22,7 @@ language = Sprache
 subscribe-button = Abonnieren
 subscribe-sent = Fast fertig
 subscribe-sent-text = Wenn diese Adresse abonnieren kann, ist eine Nachricht an sie unterwegs. Eine E-Mail enthält einen Link zur Bestätigung, der 24 Stunden gilt.
-subscribe-wrong = Das kann nicht abonniert werden. Prüfen Sie die Adresse und die gewählten Systeme, und versuchen Sie es noch einmal.
+subscribe-wrong = So ist kein Abonnement möglich. Prüfen Sie die Adresse und die gewählten Systeme, und versuchen Sie es noch einmal.
 subscribe-busy = Es wurden zu viele Adressen eingegeben. Versuchen Sie es später noch einmal.
 confirm = Bestätigen Sie Ihr Abonnement
 confirm-text = { $named ->

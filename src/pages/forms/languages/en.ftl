@@ -3,6 +3,7 @@
 back = Back to the current status
 subscribe = Get updates
 subscribe-intro = You are notified of incidents and maintenances.
+subscribe-listed = Only addresses on the list of this page get news.
 channel = How
 channel-email = E-mail
 channel-webhook = Webhook
@@ -21,7 +22,7 @@ language = Language
 subscribe-button = Subscribe
 subscribe-sent = Nearly done
 subscribe-sent-text = If this address can be subscribed, a message is on its way to it. An e-mail has a link to confirm, which is valid for 24 hours.
-subscribe-wrong = This cannot be subscribed. Check the address and the chosen systems, and try again.
+subscribe-wrong = You cannot subscribe with these entries. Check the address and the chosen systems, and try again.
 subscribe-busy = Too many addresses were entered. Try again later.
 confirm = Confirm your subscription
 confirm-text = { $named ->

@@ -3,6 +3,7 @@
 back = Volver al estado actual
 subscribe = Suscribirse
 subscribe-intro = Recibirá avisos de incidentes y mantenimientos.
+subscribe-listed = Solo las direcciones de la lista de esta página reciben noticias.
 channel = Cómo
 channel-email = Correo electrónico
 channel-webhook = Webhook

@@ -3,6 +3,7 @@
 back = Retour à l’état actuel
 subscribe = S’abonner
 subscribe-intro = Vous serez informé des incidents et des maintenances.
+subscribe-listed = Seules les adresses de la liste de cette page reçoivent les nouvelles.
 channel = Comment
 channel-email = E-mail
 channel-webhook = Webhook
