@@ -104,6 +104,23 @@ async fn a_change_shows_on_an_open_page_and_keys_choose_a_day() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
+/// A visitor's choice of colours holds for the documents that the page links to.
+#[tokio::test]
+async fn the_choice_of_colours_is_kept() {
+    let server = Server::shared();
+    let client = server.bilingual_tenant();
+    let Some(browser) = Browser::start(DESKTOP) else { return };
+    let page = ShownPage::create(&server, &client).await;
+    browser.visit(&page.at("/en/?appearance=dark"));
+    let link = "document.querySelector('h3 a').search";
+    until(&browser, link, &json!("?appearance=dark")).await;
+    browser.click("h3 a");
+    until(&browser, "document.documentElement.dataset.theme", &json!("dark")).await;
+    assert_eq!(browser.value("document.querySelector('.home a').search"), json!("?appearance=dark"));
+    browser.click("a[href='?appearance=light']");
+    until(&browser, "document.documentElement.dataset.theme", &json!("light")).await;
+}
+
 #[tokio::test]
 async fn a_page_is_readable_without_scripts() {
     let server = Server::shared();

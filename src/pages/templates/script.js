@@ -20,6 +20,17 @@
     }
   };
 
+  // The choice of colours is a part of the address: links to the other documents keep it.
+  const choice = new URLSearchParams(location.search).get("appearance");
+  const keepChoice = (root) => {
+    if (!choice || copy) return;
+    for (const link of root.querySelectorAll('a[href^="/"]')) {
+      const url = new URL(link.href);
+      url.searchParams.set("appearance", choice);
+      link.href = url.pathname + url.search + url.hash;
+    }
+  };
+
   // Replaces an element without moving the focus, and without closing what the visitor has opened.
   const replace = (old, fresh) => {
     const focused = old.contains(document.activeElement) && document.activeElement;
@@ -28,6 +39,7 @@
       if (same) same.open = details.open;
     }
     localize(fresh);
+    keepChoice(fresh);
     old.replaceWith(fresh);
     bars(fresh);
     if (!focused) return;
@@ -226,6 +238,7 @@
   };
 
   localize(document);
+  keepChoice(document);
   bars(document);
   if (!document.hidden && !copy) start();
 })();
