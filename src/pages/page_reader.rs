@@ -90,20 +90,26 @@ impl PageReader<'_> {
             let service = component.service.filter(|_| component.show_uptime_bars)?;
             days.get(&service).map(Arc::clone)
         };
-        let known: HashMap<ComponentKey, ComponentStatus> = earlier.map_or_else(HashMap::new, |earlier| {
-            earlier.components.iter().map(|one| (one.component.key, one.last_known)).collect()
+        let known: HashMap<ComponentKey, &PageComponent> = earlier.map_or_else(HashMap::new, |earlier| {
+            earlier.components.iter().map(|one| (one.component.key, one)).collect()
         });
         let last_known = |key: ComponentKey| match status(key) {
             Some(status) if status != ComponentStatus::Unknown => status,
-            _ => known.get(&key).copied().unwrap_or(ComponentStatus::Operational),
+            _ => known.get(&key).map_or(ComponentStatus::Operational, |known| known.last_known),
         };
         let in_order = ComponentTree::of(&stored).depth_first().into_iter();
-        let components = in_order.map(|component| PageComponent {
-            status: status(component.key),
-            last_known: last_known(component.key),
-            because_of: because_of(component),
-            days: days(component),
-            component: component.clone(),
+        let now = self.clock.now();
+        let components = in_order.map(|component| {
+            let (days, known) = (days(component), known.get(&component.key).copied());
+            let status = status(component.key);
+            PageComponent {
+                status,
+                last_known: last_known(component.key),
+                changed_at: PageComponent::changed_at(known, component, status, days.as_deref(), now),
+                because_of: because_of(component),
+                days,
+                component: component.clone(),
+            }
         });
         let components = components.collect();
         let mut extras = page_extras::of_pages(main, visibility, &[page.key]).await?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::model::asset::AssetKind;
@@ -83,10 +84,33 @@ pub(super) struct PageComponent {
     pub(super) status: Option<ComponentStatus>,
     /// The last known status of the component, for clients that have no word for an unknown status.
     pub(super) last_known: ComponentStatus,
+    /// The time since which the component has this status, as far as this process knows.
+    pub(super) changed_at: Timestamp,
     /// Set while the service of the component is unreachable: the causes that the page shows.
     pub(super) because_of: Option<Vec<ServiceKey>>,
     /// The past days of the service; `None` if the component shows none, or if they are not known.
     pub(super) days: Option<Arc<ServiceDays>>,
+}
+
+impl PageComponent {
+    /// Returns the time since which a component has this status: that of the earlier snapshot, or the present time if the
+    /// status has changed since. Without an earlier snapshot it is the last edge in the past days, or the creation.
+    pub(super) fn changed_at(
+        earlier: Option<&Self>,
+        component: &Component,
+        status: Option<ComponentStatus>,
+        days: Option<&ServiceDays>,
+        now: Timestamp,
+    ) -> Timestamp {
+        match earlier {
+            Some(earlier) if earlier.status == status => earlier.changed_at,
+            Some(_) => now,
+            None => {
+                let last = days.and_then(|days| days.periods.first());
+                last.map_or(component.created_at, |last| last.to.unwrap_or(last.from))
+            }
+        }
+    }
 }
 
 impl PageSnapshot {

@@ -40,6 +40,33 @@ fn names(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
+/// A change of the status moves `updated_at` of its component and of the page, and of nothing else.
+#[test]
+fn a_change_of_a_status_is_an_update() {
+    let client = Server::shared_client();
+    let (id, host) = page(&client);
+    let till = manual(&client, "operational");
+    for name in ["Till", "Other"] {
+        let service = if name == "Till" { till.clone() } else { manual(&client, "operational") };
+        new_component(&client, &id, &json!({"name": name, "service_id": service}));
+    }
+    let times = || {
+        let shown = document(&client, &host, "summary");
+        let of = |name: &str| {
+            let all = shown["components"].as_array().unwrap();
+            all.iter().find(|one| one["name"] == name).unwrap()["updated_at"].as_str().unwrap().to_owned()
+        };
+        [of("Till"), of("Other"), shown["page"]["updated_at"].as_str().unwrap().to_owned()]
+    };
+    let before = times();
+    let stated = json!({"status": "down", "reason": "Seen"});
+    client.post(&format!("{}/status-override", service(&till)), &stated).expect(200);
+    let after = times();
+    assert!(after[0] > before[0] && after[2] > before[2], "{before:?} {after:?}");
+    assert_eq!(after[1], before[1]);
+    assert_eq!(times(), after, "nothing has changed since");
+}
+
 #[test]
 fn every_document_has_its_members_and_can_be_read_from_any_origin() {
     let client = Server::shared_client();

@@ -164,7 +164,14 @@ impl<'a> ObjectReader<'a> {
         let PageSnapshot { page, incidents, maintenances, .. } = self.page;
         let incidents = incidents.iter().filter_map(|one| one.entries.last()).map(|entry| entry.at);
         let maintenances = maintenances.iter().filter_map(|one| one.entries.last()).map(|entry| entry.at);
-        incidents.chain(maintenances).chain([page.updated_at]).max().unwrap_or(page.updated_at)
+        let components = self.page.components.iter().filter(|one| one.status.is_some());
+        let components = components.map(|one| one.changed_at);
+        incidents
+            .chain(maintenances)
+            .chain(components)
+            .chain([page.updated_at])
+            .max()
+            .unwrap_or(page.updated_at)
     }
 
     /// Returns the visible components in display order, groups included.
@@ -204,7 +211,7 @@ impl<'a> ObjectReader<'a> {
             name: self.names.text(name),
             status: component_word(one.last_known),
             created_at: *created_at,
-            updated_at: *created_at,
+            updated_at: one.changed_at,
             position,
             description: description.as_ref().map(|text| self.names.text(text)),
             showcase: one.component.show_uptime_bars,
