@@ -45,9 +45,9 @@ fn names(list: &Value) -> Vec<&str> {
 fn a_change_of_a_status_is_an_update() {
     let client = Server::shared_client();
     let (id, host) = page(&client);
-    let till = manual(&client, "operational");
+    let till = manual(&client, "up");
     for name in ["Till", "Other"] {
-        let service = if name == "Till" { till.clone() } else { manual(&client, "operational") };
+        let service = if name == "Till" { till.clone() } else { manual(&client, "up") };
         new_component(&client, &id, &json!({"name": name, "service_id": service}));
     }
     let times = || {
