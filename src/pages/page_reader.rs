@@ -129,13 +129,16 @@ impl PageReader<'_> {
                 .into_iter()
                 .filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash)))
                 .collect(),
-            url: extras.active_hostname.map_or_else(
-                || self.config.statuspage_url(&page.slug),
-                |hostname| format!("https://{hostname}"),
-            ),
+            url: self.public_url(&page, extras.active_hostname),
             page,
             organisation,
         }))
+    }
+
+    /// Returns the public URL of a page, without a slash at its end.
+    fn public_url(&self, page: &Statuspage, active_hostname: Option<String>) -> String {
+        active_hostname
+            .map_or_else(|| self.config.statuspage_url(&page.slug), |hostname| format!("https://{hostname}"))
     }
 
     /// Reads the published page of a host with a part of its past; `None` if there is no such page, incident or
