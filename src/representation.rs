@@ -114,6 +114,12 @@ pub fn hash(content: &[u8]) -> String {
     digest.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns true if a text may be such a hash: 1 to 64 hexadecimal digits.
+#[must_use]
+pub fn is_hash(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 #[cfg(test)]
 mod tests {
     use actix_web::body::to_bytes;

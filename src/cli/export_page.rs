@@ -93,7 +93,7 @@ struct FinishedExport {
 pub(super) async fn run(arguments: ExportPageArguments, config: Config) -> anyhow::Result<ExitCode> {
     let foundation = Foundation::open_existing(config, Clock::System).await?;
     let exported = find(&foundation, &arguments).await?;
-    let target = TargetFolder::prepare(&arguments.to)?;
+    let target = TargetFolder::prepare(&arguments.to, arguments.include_protected)?;
     let bar = bar(arguments.as_json);
     let made = export(&foundation, &arguments, &exported, target.staging(), &bar).await;
     bar.finish_and_clear();
@@ -190,8 +190,9 @@ async fn export(
         ),
         Err(error @ ExportError::NoAnswer { .. }) => Err(error).with_context(|| {
             format!(
-                "the server of {} cannot be asked; name its address with --url",
-                config.data_dir.display()
+                "the server of {} cannot be asked at {} (--url names another address)",
+                config.data_dir.display(),
+                node_api::authority(&node)
             )
         }),
         Err(error) => Err(error.into()),

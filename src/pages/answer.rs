@@ -18,6 +18,7 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::badge_route::BadgeFormat;
 use crate::pages::embed::{EMBED_POLICY, WIDGET};
+use crate::pages::export::EXPORT_HEADER;
 use crate::pages::feeds::FeedFormat;
 use crate::pages::stylesheets::has_own_style;
 use crate::pages::view::MessagePage;
@@ -216,6 +217,19 @@ pub(super) fn keep_private(mut answer: HttpResponse) -> HttpResponse {
     headers.remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
     headers.remove("cross-origin-resource-policy");
     answer
+}
+
+/// Adds to a response that it is a part of an export.
+pub(super) fn part_of_export(answer: HttpResponse) -> HttpResponse {
+    let mut answer = keep_private(answer);
+    let name = header::HeaderName::from_static(EXPORT_HEADER);
+    answer.headers_mut().insert(name, header::HeaderValue::from_static("1"));
+    answer
+}
+
+/// Returns the response to a request for an export whose header is not valid.
+pub(super) fn no_export() -> HttpResponse {
+    notice(StatusCode::FORBIDDEN, "No export", "The header of this request is not valid for this page.")
 }
 
 /// Returns a style sheet. `revision` is the hash in the requested URL.

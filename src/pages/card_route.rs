@@ -11,6 +11,7 @@ use crate::pages::contrast::ColorScheme;
 use crate::pages::overall_state::OverallState;
 use crate::pages::page_texts::PageTexts;
 use crate::pages::snapshot::{HistoryScope, PageHistory, PageSnapshot};
+use crate::representation::is_hash;
 use crate::store::announcements::StoredAnnouncement;
 
 const START: &str = "/card.";
@@ -67,7 +68,7 @@ impl<'a> CardRoute<'a> {
             Some(Some(("maintenances", id))) => CardSubject::Maintenance(id.parse().ok()?),
             _ => return None,
         };
-        (!revision.is_empty()).then_some(Self { subject, revision })
+        is_hash(revision).then_some(Self { subject, revision })
     }
 }
 

@@ -111,13 +111,13 @@ pub(super) fn frame(
     language: &VisitLanguage,
 ) -> HttpResponse {
     let chosen = appearance::choice(&visit.query);
+    let shown_at = visit.exported_at.map(|exported_at| current.as_of.unwrap_or(exported_at));
     let key = PartKey {
         name: format!("embed {}", chosen.map_or("", PageColorScheme::as_str)),
         locale: language.locale.clone(),
-        as_of: visit.exported_at,
+        as_of: shown_at,
     };
-    let document =
-        |snapshot: &PageSnapshot| embed::document(snapshot, &language.locale, chosen, visit.exported_at);
+    let document = |snapshot: &PageSnapshot| embed::document(snapshot, &language.locale, chosen, shown_at);
     match current.rendered.part(key, document) {
         Ok(content) => answer::frame(&content, visit, language),
         Err(error) => {

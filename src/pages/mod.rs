@@ -73,7 +73,7 @@ use tokio::time::Instant;
 use crate::id::Id;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::calendar_month::CalendarMonth;
-use crate::pages::export::ExportPass;
+use crate::pages::export::{EXPORT_HEADER, ExportPass};
 use crate::pages::figures_cache::CurrentFigures;
 use crate::pages::forms::{FormRoute, VisitorForm, take_form};
 use crate::pages::frame::PageChoices;
@@ -178,13 +178,15 @@ impl PageServer {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return answer::wrong_method();
         }
+        if let Some(header) = visit.headers.get(EXPORT_HEADER) {
+            let pass = ExportPass { sealer: &self.sealer, page: snapshot.page.id };
+            // The page as visitors see it is no export, so that a wrong header must not lead to it.
+            let Some(exported_at) = pass.read(header, self.clock.now()) else { return answer::no_export() };
+            let visit = visit.exported_at(exported_at);
+            return answer::part_of_export(self.open(&visit, current, route).await);
+        }
         if route == PageRoute::Robots {
             return answer::robots(&snapshot.page, &snapshot.url);
-        }
-        let pass = ExportPass { sealer: &self.sealer, page: snapshot.page.id };
-        if let Some(exported_at) = pass.read(&visit.headers, self.clock.now()) {
-            let visit = visit.exported_at(exported_at);
-            return answer::keep_private(self.open(&visit, current, route).await);
         }
         if snapshot.page.access_type == AccessType::Public {
             return self.open(visit, current, route).await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::pages::badge_route::{BadgeKind, BadgePast};
 use crate::pages::external_parts::{self, CardRequest};
@@ -81,19 +82,24 @@ impl PageServer {
         current: &CurrentSnapshot<PageSnapshot>,
         document: StatusDocument,
     ) -> HttpResponse {
-        let exported_at = visit.exported_at;
-        let key = PartKey { name: visit.path.clone(), locale: String::new(), as_of: exported_at };
+        // What an export shows may be older than the export.
+        let shown_at = |as_of: Option<Timestamp>| visit.exported_at.map(|time| as_of.unwrap_or(time));
+        let key = |as_of| PartKey { name: visit.path.clone(), locale: String::new(), as_of };
+        let exported_at = shown_at(current.as_of);
         if !document.has_history() {
             return answer::json(
                 visit,
-                current.rendered.part(key, |page| document.of_page(page, exported_at)),
+                current.rendered.part(key(exported_at), |page| document.of_page(page, exported_at)),
             );
         }
         match self.history(visit, HistoryScope::Latest).await {
-            Ok(Some(current)) => answer::json(
-                visit,
-                current.rendered.part(key, |history| document.of_history(history, exported_at)),
-            ),
+            Ok(Some(current)) => {
+                let exported_at = shown_at(current.as_of);
+                let content = current
+                    .rendered
+                    .part(key(exported_at), |history| document.of_history(history, exported_at));
+                answer::json(visit, content)
+            }
             Ok(None) => answer::not_found(),
             Err(error) => {
                 tracing::error!(%error, "cannot read the past of a status page");

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::representation::Representation;
+use crate::representation::{Representation, is_hash};
 
 const START: &str = "/static/script.";
 const ENDING: &str = ".js";
@@ -19,7 +19,7 @@ pub(super) fn address() -> String {
 
 /// Returns the hash in the URL of a script; `None` if it is not the path of one.
 pub(super) fn revision_at(path: &str) -> Option<&str> {
-    path.strip_prefix(START)?.strip_suffix(ENDING)
+    path.strip_prefix(START)?.strip_suffix(ENDING).filter(|revision| is_hash(revision))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::model::statuspage::Statuspage;
 use crate::pages::contrast::ColorScheme;
-use crate::representation::{Representation, hash};
+use crate::representation::{Representation, hash, is_hash};
 
 /// Folder of the style sheets in URLs.
 const FOLDER: &str = "/static/";
@@ -31,8 +31,10 @@ impl<'a> StyleRequest<'a> {
     /// Reads a path; `None` if it is not the path of a style sheet.
     pub(super) fn read(path: &'a str) -> Option<Self> {
         let name = path.strip_prefix(FOLDER)?.strip_suffix(ENDING)?;
+        let is_revision = |request: &Self| is_hash(request.revision);
         let shared = name.strip_prefix(SHARED).map(|revision| Self { is_own: false, revision });
-        shared.or_else(|| name.strip_prefix(OWN).map(|revision| Self { is_own: true, revision }))
+        let found = shared.or_else(|| name.strip_prefix(OWN).map(|revision| Self { is_own: true, revision }));
+        found.filter(is_revision)
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::id::Id;
 use crate::model::notification::delivery::DeliveryOutcome;
 use crate::model::secret::SecretSealer;
 use crate::model::statuspage::access_link::AccessLink;
@@ -60,8 +61,10 @@ impl AccessMailer {
 
     /// Sends a link in this language. Tries again while the link is valid and was not used.
     pub async fn send(&self, link: &AccessLink, locale: &str) {
+        // Mail servers drop a mail whose id they know, so that only the tries of one request have the same one.
+        let delivery = Id::random();
         for wait in WAITS.map(Some).into_iter().chain([None]) {
-            let is_over = match self.try_once(link, locale).await {
+            let is_over = match self.try_once(link, delivery, locale).await {
                 Ok(is_over) => is_over,
                 Err(error) => {
                     tracing::warn!(%error, "cannot read what a mail with the link to a status page needs");
@@ -76,7 +79,7 @@ impl AccessMailer {
     }
 
     /// Sends the mail; returns true if there is nothing more to do.
-    async fn try_once(&self, link: &AccessLink, locale: &str) -> Result<bool, MainError> {
+    async fn try_once(&self, link: &AccessLink, delivery: Id, locale: &str) -> Result<bool, MainError> {
         // The semaphore is never closed.
         let _room = self.room.acquire().await;
         let main = self.databases.main.reader();
@@ -87,7 +90,7 @@ impl AccessMailer {
         let Some(identity) = PageIdentity::read(main, &self.config, link.page).await? else {
             return Ok(true);
         };
-        let Some(mail) = self.mail(&identity, link, locale) else {
+        let Some(mail) = self.mail(&identity, link, delivery, locale) else {
             tracing::warn!(page = %identity.page.id, "cannot write the mail with the link to a status page");
             return Ok(true);
         };
@@ -103,15 +106,17 @@ impl AccessMailer {
         Ok(report.outcome != DeliveryOutcome::Failed)
     }
 
-    fn mail(&self, identity: &PageIdentity, link: &AccessLink, locale: &str) -> Option<OutgoingMail> {
+    fn mail(
+        &self,
+        identity: &PageIdentity,
+        link: &AccessLink,
+        delivery: Id,
+        locale: &str,
+    ) -> Option<OutgoingMail> {
         let address = format!("{}/access/{}", identity.url, access_token(&self.sealer, link.id));
         let texts = render_access(identity, locale, &address).ok()?;
-        let receiver = MailReceiver {
-            delivery: link.id,
-            address: &link.address,
-            unsubscribe: None,
-            at: self.clock.now(),
-        };
+        let receiver =
+            MailReceiver { delivery, address: &link.address, unsubscribe: None, at: self.clock.now() };
         MailSender::of(&self.config.mail)?.mail(&texts, receiver)
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::page_export::place::{Export, RichPage, text};
 use crate::support::moments::in_ms;
-use crate::support::pages::{create_page, fresh, id_of};
+use crate::support::pages::{create_page, fresh, host_of, id_of, visit};
 use crate::support::server::Server;
 
 /// The values of these attributes in a document.
@@ -249,4 +249,18 @@ async fn a_refusal_says_what_to_do() {
     let foreign = Export::place().run(&server, public["slug"].as_str().unwrap(), &["--url", &other.base()]);
     assert_eq!(foreign.status.code(), Some(1));
     assert!(text(&foreign.stderr).contains("has no page at"), "{}", text(&foreign.stderr));
+}
+
+/// A header that is not valid leads to no page: an export must not consist of what visitors see.
+#[test]
+fn a_header_of_another_key_is_refused() {
+    let client = Server::shared_client();
+    let page = create_page(&client, &json!({"slug": fresh("header")}));
+    let host = host_of(&page);
+    for value in ["1.2.abc", "", "1795193460250.99999999999999.AAAAAAAAAAAAAAAAAAAAAA"] {
+        let refused = visit(&client, "GET", &host, "/", &[&format!("Watchkeeper-Export: {value}")]);
+        assert!(!refused.expect(403).body.contains("data-base"), "{value}");
+    }
+    let shown = visit(&client, "GET", &host, "/", &[]).expect(200);
+    assert_eq!(shown.header("watchkeeper-export"), None);
 }

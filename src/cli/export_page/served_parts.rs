@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName};
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
 use url::Url;
 
@@ -40,6 +40,14 @@ impl PartSource for ServedParts<'_> {
         let asked = timeout(ANSWERS_WITHIN, self.ask(target)).await;
         let late = |_| format!("no answer of {at} within {} s", ANSWERS_WITHIN.as_secs());
         let answer = asked.map_err(late)?.map_err(|error| format!("{at} does not answer: {error:#}"))?;
+        let status = answer.status();
+        let is_part = answer.headers().contains_key(EXPORT_HEADER);
+        if status == StatusCode::FORBIDDEN || (status == StatusCode::OK && !is_part) {
+            return Err(format!(
+                "{at} makes no export of this page: it is the server of another installation, of an earlier version, or its \
+                 clock is a minute off"
+            ));
+        }
         let text = |name: HeaderName| {
             let value = answer.headers().get(name).and_then(|value| value.to_str().ok());
             value.unwrap_or_default().to_owned()

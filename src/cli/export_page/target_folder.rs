@@ -3,9 +3,9 @@
 //! files stay.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -17,6 +17,9 @@ pub(super) const LIST_FILE: &str = ".watchkeeper-export";
 const LIST_TITLE: &str =
     "# The files of an export of watchkeeper export-page; the next export replaces them.";
 
+/// Access rights for the owner of a folder only.
+const OWNER_ONLY: u32 = 0o700;
+
 /// A folder for an export, and the folder beside it in which the export is written.
 #[derive(Debug)]
 pub(super) struct TargetFolder {
@@ -24,19 +27,27 @@ pub(super) struct TargetFolder {
     /// Locked by its list as long as this process writes.
     staging: PathBuf,
     list: File,
-    /// Files in the target that no export has written.
-    foreign: BTreeSet<PathBuf>,
+    /// Access rights of the published folder, unless it has an earlier one, whose rights stay.
+    mode: u32,
     is_published: bool,
 }
 
 impl TargetFolder {
-    /// Checks that the folder is missing, empty, or of an earlier export, and creates the one beside it.
+    /// Checks that the folder is missing, empty, or of an earlier export, and creates the one beside it. The folder of a
+    /// protected page is open to its owner only.
     ///
     /// # Errors
     /// [`ConfigError`] if the folder is not for exports; other errors if something cannot be written.
-    pub(super) fn prepare(folder: &Path) -> anyhow::Result<Self> {
+    pub(super) fn prepare(folder: &Path, is_protected: bool) -> anyhow::Result<Self> {
         let target = absolute(folder)?;
-        let foreign = foreign_files(&target)?;
+        foreign_files(&target)?;
+        if std::env::current_dir().is_ok_and(|current| current == target) {
+            return Err(ConfigError(
+                "the present folder cannot be replaced while this command is in it; name it from elsewhere"
+                    .to_owned(),
+            )
+            .into());
+        }
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
             return Err(
                 ConfigError(format!("{} cannot be replaced; name a folder in it", folder.display())).into()
@@ -52,10 +63,13 @@ impl TargetFolder {
         };
         remove_abandoned(&staging, &target)?;
         fs::create_dir(&staging).with_context(cannot)?;
+        let usual = fs::metadata(&staging).with_context(cannot)?.permissions().mode();
+        fs::set_permissions(&staging, Permissions::from_mode(OWNER_ONLY)).with_context(cannot)?;
+        let mode = if is_protected { OWNER_ONLY } else { usual };
         let list = OpenOptions::new().write(true).create_new(true).open(staging.join(LIST_FILE));
         let list = list.with_context(cannot)?;
         list.try_lock().with_context(cannot)?;
-        Ok(Self { target, staging, list, foreign, is_published: false })
+        Ok(Self { target, staging, list, mode, is_published: false })
     }
 
     /// Returns the folder in which the export is written.
@@ -68,14 +82,16 @@ impl TargetFolder {
     /// # Errors
     /// When that is not possible; then the earlier export is unchanged.
     pub(super) fn publish(mut self, files: &[String]) -> anyhow::Result<()> {
-        for file in &self.foreign {
-            self.carry(file)?;
+        for file in foreign_files(&self.target)? {
+            self.carry(&file)?;
         }
         let lines = files.iter().map(|file| format!("{file}\n")).collect::<String>();
         let written = self.list.write_all(format!("{LIST_TITLE}\n{lines}").as_bytes());
         written.and_then(|()| self.list.sync_all()).context("cannot write the list of the files")?;
         match fs::metadata(&self.target) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
+                let mode = Permissions::from_mode(self.mode);
+                fs::set_permissions(&self.staging, mode).context("cannot set permissions")?;
                 fs::rename(&self.staging, &self.target)
                     .with_context(|| format!("cannot create {}", self.target.display()))?;
             }
@@ -106,7 +122,11 @@ impl TargetFolder {
         if fs::symlink_metadata(&to).is_ok() {
             bail!(in_the_way());
         }
-        let kind = fs::symlink_metadata(&from)?.file_type();
+        let kind = match fs::symlink_metadata(&from) {
+            // Its owner has removed it meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            found => found.with_context(|| format!("cannot read {}", from.display()))?.file_type(),
+        };
         let carried = if kind.is_symlink() {
             fs::read_link(&from).and_then(|leads_to| symlink(leads_to, &to))
         } else {
@@ -223,9 +243,7 @@ const fn exchange_at_once(_new: &Path, _old: &Path) -> bool {
 fn remove_abandoned(staging: &Path, target: &Path) -> anyhow::Result<()> {
     let list = match File::open(staging.join(LIST_FILE)) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // An empty folder, or none at all.
-            let _ = fs::remove_dir(staging);
-            return Ok(());
+            return set_aside(staging);
         }
         list => list.with_context(|| format!("cannot read {}", staging.display()))?,
     };
@@ -245,21 +263,54 @@ fn remove_abandoned(staging: &Path, target: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes a replaced export: its own files, and those that are in the new folder as well. Anything else stays where it is.
+/// Gives a folder without a list, in which only files of others can be left, another name; removes an empty one.
+fn set_aside(staging: &Path) -> anyhow::Result<()> {
+    if fs::remove_dir(staging).is_ok() || fs::symlink_metadata(staging).is_err() {
+        return Ok(());
+    }
+    let names = (1..1_000).map(|number| staging.with_extension(format!("watchkeeper-left-{number}")));
+    for name in names.filter(|name| fs::symlink_metadata(name).is_err()) {
+        if fs::rename(staging, &name).is_ok() {
+            tracing::warn!(folder = %name.display(), "files that no export has written are left in this folder");
+            return Ok(());
+        }
+    }
+    bail!("{} is in the way: move it away", staging.display())
+}
+
+/// Removes a replaced export: its own files, and those that the new folder has as well. Other files move into the new folder,
+/// where their names are free.
 fn remove_replaced(old: &Path, new: &Path) {
     let own = listed_files(old).ok().flatten().unwrap_or_default();
     let all = files_in(old).unwrap_or_default();
     let (list, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|file| file == Path::new(LIST_FILE));
     // The list is the last one, so that a removal that is cut off can go on.
     for file in files.iter().chain(&list) {
-        if own.contains(file) || fs::symlink_metadata(new.join(file)).is_ok() {
-            let _ = fs::remove_file(old.join(file));
+        let (left, kept) = (old.join(file), new.join(file));
+        if own.contains(file) || is_same_file(&left, &kept) {
+            let _ = fs::remove_file(left);
+        } else if fs::symlink_metadata(&kept).is_err() {
+            // It was written while the export was made.
+            let _ = kept.parent().map(fs::create_dir_all);
+            let _ = fs::rename(left, kept);
         }
     }
     remove_empty_folders(old);
     if old.exists() {
         tracing::warn!(folder = %old.display(), "files of the replaced folder that no export has written are left there");
     }
+}
+
+/// Returns true if both are the same file, or have the same content.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let (Ok(found), Ok(known)) = (fs::symlink_metadata(one), fs::symlink_metadata(other)) else {
+        return false;
+    };
+    if found.file_type().is_symlink() {
+        return fs::read_link(one).ok() == fs::read_link(other).ok();
+    }
+    let is_one = found.dev() == known.dev() && found.ino() == known.ino();
+    is_one || (found.len() == known.len() && fs::read(one).ok() == fs::read(other).ok())
 }
 
 fn remove_empty_folders(folder: &Path) {
@@ -286,7 +337,7 @@ mod tests {
     }
 
     fn export(folder: &Path, files: &[&str]) -> anyhow::Result<()> {
-        let target = TargetFolder::prepare(folder)?;
+        let target = TargetFolder::prepare(folder, false)?;
         let files = write(&target, files);
         target.publish(&files)
     }
@@ -317,8 +368,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("status");
         export(&folder, &["index.html"]).unwrap();
-        let target = TargetFolder::prepare(&folder).unwrap();
-        let refused = TargetFolder::prepare(&folder).unwrap_err().to_string();
+        let target = TargetFolder::prepare(&folder, false).unwrap();
+        let refused = TargetFolder::prepare(&folder, false).unwrap_err().to_string();
         assert!(refused.contains("under way"), "{refused}");
         write(&target, &["other.html"]);
         drop(target);
@@ -336,7 +387,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("thesis.txt"), "mine").unwrap();
         for folder in [place.path().to_owned(), place.path().join("thesis.txt"), "/".into()] {
-            let refused = TargetFolder::prepare(&folder).unwrap_err();
+            let refused = TargetFolder::prepare(&folder, false).unwrap_err();
             assert!(refused.is::<ConfigError>(), "{refused}");
         }
         let empty = place.path().join("empty");
@@ -354,7 +405,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("status");
         export(&folder, &["index.html"]).unwrap();
-        let killed = TargetFolder::prepare(&folder).unwrap();
+        let killed = TargetFolder::prepare(&folder, false).unwrap();
         write(&killed, &["half.html"]);
         let (left, aside) = (killed.staging().to_owned(), place.path().join("aside"));
         fs::rename(&left, &aside).unwrap();
@@ -369,5 +420,40 @@ mod tests {
         export(&folder, &["index.html"]).unwrap();
         assert!(!left.exists());
         assert_eq!(files(&folder), ["index.html"]);
+    }
+
+    /// While an export is made, others write into the folder and remove from it.
+    #[test]
+    fn files_that_appear_meanwhile_are_kept() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("status");
+        export(&folder, &["index.html"]).unwrap();
+        fs::write(folder.join("gone.txt"), "mine").unwrap();
+        let target = TargetFolder::prepare(&folder, false).unwrap();
+        let names = write(&target, &["index.html"]);
+        fs::remove_file(folder.join("gone.txt")).unwrap();
+        fs::create_dir(folder.join(".well-known")).unwrap();
+        fs::write(folder.join(".well-known").join("token"), "mine").unwrap();
+        target.publish(&names).unwrap();
+        assert_eq!(files(&folder), [".well-known/token", "index.html"]);
+        // What is left of an export that was cut off stops no other one.
+        let left = parent.path().join(".status.watchkeeper-new");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("other.txt"), "mine").unwrap();
+        export(&folder, &["index.html"]).unwrap();
+        let aside = parent.path().join(".status.watchkeeper-left-1");
+        assert_eq!((left.exists(), files(&aside)), (false, vec!["other.txt".to_owned()]));
+    }
+
+    #[test]
+    fn the_copy_of_a_protected_page_is_open_to_its_owner_only() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("status");
+        let target = TargetFolder::prepare(&folder, true).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(target.staging()), 0o700);
+        let names = write(&target, &["index.html"]);
+        target.publish(&names).unwrap();
+        assert_eq!(mode(&folder), 0o700);
     }
 }

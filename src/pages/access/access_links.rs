@@ -71,14 +71,14 @@ impl PageAccess {
     /// Returns the link for an address: the last one while it is young, or else a new one, which is stored.
     async fn link_for(&self, page: &Statuspage, address: &str) -> Result<AccessLink, MainError> {
         let now = self.clock.now();
-        let known = access_links::of_address(self.databases.main.reader(), page.key, address).await?;
+        let transaction = self.databases.main.begin().await?;
+        organisations::lock(&transaction, page.organisation).await?;
+        let known = access_links::of_address(&transaction, page.key, address).await?;
         if let Some(known) = known.filter(|known| known.is_sent_again(now)) {
             return Ok(known);
         }
         let link =
             AccessLink { page: page.key, address: address.to_owned(), id: Id::random(), asked_at: now };
-        let transaction = self.databases.main.begin().await?;
-        organisations::lock(&transaction, page.organisation).await?;
         access_links::replace(&transaction, &link).await?;
         transaction.commit().await?;
         Ok(link)

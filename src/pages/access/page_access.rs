@@ -32,7 +32,7 @@ const LINKS: VisitorLimit = VisitorLimit { attempts: 60, window: Duration::from_
 /// Mails with a link to one address of one page.
 const MAILS: [VisitorLimit; 2] = [
     VisitorLimit { attempts: 1, window: Duration::from_secs(MINUTE) },
-    VisitorLimit { attempts: 6, window: Duration::from_secs(60 * MINUTE) },
+    VisitorLimit { attempts: 4, window: Duration::from_secs(15 * MINUTE) },
 ];
 
 /// Counts the attempts to open pages. Cheap to clone.

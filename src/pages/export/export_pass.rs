@@ -1,7 +1,7 @@
 //! The header by which a command of this installation requests the parts of a page for an export. It is signed with the key
 //! of the installation, so that nobody else sees a protected page by it.
 
-use actix_web::http::header::HeaderMap;
+use actix_web::http::header::HeaderValue;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::secret::SecretSealer;
 
-/// Name of the header.
+/// Name of the header. An answer that is a part of an export has it too.
 pub const EXPORT_HEADER: &str = "watchkeeper-export";
 /// Purpose of the signature.
 const PURPOSE: &str = "status page export";
@@ -34,14 +34,15 @@ impl ExportPass<'_> {
         format!("{}.{}.{signature}", exported_at.ms(), until.ms())
     }
 
-    /// Returns the time that the export shows; `None` without a valid header.
-    pub(in crate::pages) fn read(&self, headers: &HeaderMap, now: Timestamp) -> Option<Timestamp> {
-        let mut words = headers.get(EXPORT_HEADER)?.to_str().ok()?.split('.');
+    /// Returns the time that the export shows; `None` if the value of the header is not valid.
+    pub(in crate::pages) fn read(&self, value: &HeaderValue, now: Timestamp) -> Option<Timestamp> {
+        let mut words = value.to_str().ok()?.split('.');
         let mut time = || words.next()?.parse().ok().map(Timestamp::from_ms);
         let (exported_at, until) = (time()?, time()?);
         let signature = BASE64.decode(words.next()?).ok()?;
         let is_signed = self.sealer.is_signed(PURPOSE, &self.message(exported_at, until), &signature);
-        (is_signed && now < until && words.next().is_none()).then_some(exported_at)
+        let is_in_time = now < until && until.ms_since(now) <= 2 * LIFETIME_MS;
+        (is_signed && is_in_time && words.next().is_none()).then_some(exported_at)
     }
 
     /// Returns what is signed.
@@ -52,17 +53,13 @@ impl ExportPass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::{HeaderName, HeaderValue};
-
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_795_193_460_250);
     const SHOWN: Timestamp = Timestamp::from_ms(1_795_193_000_000);
 
     fn read(pass: ExportPass<'_>, value: &str, now: Timestamp) -> Option<Timestamp> {
-        let mut headers = HeaderMap::new();
-        headers.insert(HeaderName::from_static(EXPORT_HEADER), HeaderValue::from_str(value).unwrap());
-        pass.read(&headers, now)
+        pass.read(&HeaderValue::from_str(value).unwrap(), now)
     }
 
     #[test]

@@ -183,7 +183,11 @@ impl<'a> PageCrawl<'a> {
             }
             progress(self.written.len(), self.known.len());
         }
-        Ok(())
+        // A page that was taken offline meanwhile has lost parts.
+        match request(source, &PartAddress::new("/")).await? {
+            Some(_) => Ok(()),
+            None => Err(ExportError::NoPage),
+        }
     }
 
     /// Writes a part, and adds the parts to which it leads.

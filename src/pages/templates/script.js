@@ -59,16 +59,18 @@
   // The revision that the last event told, and how many changes were applied.
   let wanted = null;
   let changes = 0;
+  let loads = 0;
   const load = async () => {
     const before = changes;
+    const number = ++loads;
     const answer = await fetch(location.href, { cache: "no-cache" });
     reached(answer.status < 500);
     // The page is protected now, or offline: the answer says so.
     if ([401, 403, 404].includes(answer.status)) return location.reload();
     if (!answer.ok || (tag && answer.headers.get("ETag") === tag)) return;
     const fresh = parse(await answer.text()).querySelector("main");
-    // Later than this answer, a change came by the stream.
-    if (changes !== before) return;
+    // Later than this answer, a change came by the stream, or another answer.
+    if (changes !== before || loads !== number) return;
     tag = answer.headers.get("ETag");
     if (fresh && fresh.innerHTML !== main().innerHTML) replace(main(), document.adoptNode(fresh));
   };
@@ -94,7 +96,7 @@
   };
 
   // One stream for each browser: the tab that holds the lock passes the events on to the others.
-  const channel = window.BroadcastChannel && !copy ? new BroadcastChannel("wk" + base) : null;
+  const channel = window.BroadcastChannel && navigator.locks && !copy ? new BroadcastChannel("wk" + base) : null;
   let source = null;
   let release = null;
   // Until the stream says something, and after it was cut, the page asks for changes: first soon, then every half minute.
@@ -120,7 +122,10 @@
   };
   const receive = (kind, data) => {
     if (kind === "lost") return lost();
-    if (kind === "ask") return source && wanted && channel.postMessage(["hello", wanted]);
+    if (kind === "ask") {
+      if (source && wanted && document.body.dataset.live === "") channel.postMessage(["hello", wanted]);
+      return;
+    }
     heard();
     stopPolling();
     document.body.dataset.live = "";
@@ -140,6 +145,7 @@
     source.onerror = () => tell("lost");
     for (const kind of ["hello", "alive", "change", "reload"]) source.addEventListener(kind, (event) => tell(kind, event.data));
     lost();
+    heard();
   };
   const close = () => {
     clearTimeout(watch);
@@ -154,6 +160,7 @@
     const stop = new AbortController();
     release = () => stop.abort();
     navigator.locks.request("wk-live" + base, { signal: stop.signal }, () => new Promise((done) => {
+      if (stop.signal.aborted) return done();
       release = done;
       open();
     })).catch(() => {});
@@ -215,7 +222,8 @@
       const at = (event) => {
         const box = svg.getBoundingClientRect();
         const share = (event.clientX - box.left) / box.width;
-        return Math.floor((document.documentElement.dir === "rtl" ? 1 - share : share) * DAYS);
+        const day = Math.floor((document.documentElement.dir === "rtl" ? 1 - share : share) * DAYS);
+        return Math.max(0, Math.min(DAYS - 1, day));
       };
       const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7, Home: -DAYS, End: DAYS };
       bar.addEventListener("keydown", (event) => {
