@@ -18,7 +18,7 @@ use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
 use crate::pages::badge_route::BadgeFormat;
 use crate::pages::embed::{EMBED_POLICY, WIDGET};
-use crate::pages::export::EXPORT_HEADER;
+use crate::pages::export_header::EXPORT_HEADER;
 use crate::pages::feeds::FeedFormat;
 use crate::pages::stylesheets::has_own_style;
 use crate::pages::view::MessagePage;

@@ -16,6 +16,7 @@ mod part_source;
 mod static_policy;
 mod style_links;
 
-pub use crate::pages::export::export_pass::{EXPORT_HEADER, ExportPass};
+pub use crate::pages::export::export_pass::ExportPass;
 pub use crate::pages::export::local_parts::LocalParts;
 pub use crate::pages::export::part_source::{PartSource, ServedPart};
+pub use crate::pages::export_header::EXPORT_HEADER;

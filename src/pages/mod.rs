@@ -24,6 +24,7 @@ mod days_view;
 mod display_time;
 mod embed;
 pub mod export;
+mod export_header;
 mod external_parts;
 mod feeds;
 mod figures_cache;

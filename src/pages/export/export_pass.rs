@@ -9,8 +9,6 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::secret::SecretSealer;
 
-/// Name of the header. An answer that is a part of an export has it too.
-pub const EXPORT_HEADER: &str = "watchkeeper-export";
 /// Purpose of the signature.
 const PURPOSE: &str = "status page export";
 /// Time for which a header is valid, in milliseconds. Every request has a header of its own.
