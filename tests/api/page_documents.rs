@@ -26,15 +26,21 @@ fn announce(client: &Client, fields: &Value) -> String {
     id_of(&client.post("/v1/incidents", &body).expect(201).data())
 }
 
+/// A service that was checked once, and failed.
+async fn checked_once(client: &Client) -> String {
+    let settings = json!({"interval_seconds": 604_800, "retries": 0});
+    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
+    let id = create(client, &body);
+    until_checks(client, &id, 1).await;
+    id
+}
+
 /// A service with ten imported minutes three days ago, of which the fourth and the fifth were down, on a page of a server of
 /// its own.
 async fn with_past() -> (Server, String, String, String) {
     let mut server = Server::with("", &[]);
-    let settings = json!({"interval_seconds": 604_800, "retries": 0});
-    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
     let client = server.client();
-    let id = create(&client, &body);
-    until_checks(&client, &id, 1).await;
+    let id = checked_once(&client).await;
     let (page, host) = page(&client);
     let component = new_component(&client, &page, &json!({"service_id": id}));
     server.kill();
@@ -85,10 +91,7 @@ async fn a_component_has_its_past_days_with_exact_edges() {
 async fn a_page_shows_locations_and_agreements_if_it_wants_to() {
     let server = Server::with("", &[]);
     let client = server.client();
-    let settings = json!({"interval_seconds": 604_800, "retries": 0});
-    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
-    let id = create(&client, &body);
-    until_checks(&client, &id, 1).await;
+    let id = checked_once(&client).await;
     let (page, host) = page(&client);
     let component = new_component(&client, &page, &json!({"service_id": id}));
     let target = json!({"name": "Internal name", "objective": 99.9, "period": "month", "time_zone": "UTC",
@@ -110,10 +113,7 @@ async fn a_page_shows_locations_and_agreements_if_it_wants_to() {
 async fn every_component_of_a_service_has_days_and_is_named() {
     let server = Server::with("", &[]);
     let client = server.client();
-    let settings = json!({"interval_seconds": 604_800, "retries": 0});
-    let body = json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": settings});
-    let id = create(&client, &body);
-    until_checks(&client, &id, 1).await;
+    let id = checked_once(&client).await;
     let (page, host) = page(&client);
     for name in ["Till", "Checkout"] {
         new_component(&client, &page, &json!({"name": name, "service_id": id}));
