@@ -45,7 +45,7 @@ SLUG is the name of the page in its address: shop of shop.status.example.com. FO
 export, the new one takes its place at once, when it is complete; a failed export leaves the earlier one as it was. Files in FOLDER \
 that no export has written stay. A folder with other files is refused.
 
-Whoever has the files can read them. A page with a password, or for the readers of certain mail addresses, is exported only with \
+Everybody who has the files can read them. A page with a password, or for the readers of certain mail addresses, is exported only with \
 --include-protected.
 
 Exit codes: 0 the export is complete, 1 it could not be made, 2 it is refused, or wrong usage; the message says why.";
@@ -125,7 +125,7 @@ async fn find(foundation: &Foundation, arguments: &ExportPageArguments) -> anyho
     };
     if let Some(protection) = protection.filter(|_| !arguments.include_protected) {
         return Err(ConfigError(format!(
-            "the page '{slug}' {protection}, and whoever has the files of an export can read them: add --include-protected if \
+            "the page '{slug}' {protection}, and everybody who has the files of an export can read them: add --include-protected if \
              you want that"
         ))
         .into());

@@ -38,7 +38,7 @@ struct PageAddress {
 pub(super) enum SignUpDecision {
     /// It is used.
     Taken,
-    /// It was entered too often. Nothing is done, and nobody is told: others may have entered it.
+    /// It was entered too often. Nothing is done, and no answer says so: others may have entered it.
     Ignored,
     /// There were too many addresses of this client or on this page; the time to wait.
     Refused(Duration),

@@ -135,7 +135,7 @@ pub async fn confirm(
     now: Timestamp,
 ) -> Result<bool, MainError> {
     let Some(id) = claimed_subscriber(token) else { return Ok(false) };
-    // Whoever invents tokens takes no turn of those who write.
+    // An invented token starts no write transaction.
     if !can_confirm(main, sealer, page, token, now).await? {
         return Ok(false);
     }

@@ -1,4 +1,4 @@
-//! Hostile style sheets of an owner: what the browser asks for stands in the sheet, word for word, so that no request carries
+//! Hostile style sheets of an owner: what the browser requests is in the sheet, word for word, so that no request carries
 //! anything of the page; and the documents in which visitors enter something carry no sheet of an owner.
 
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ const SHEETS: &[&str] = &[
     "@namespace x url(ELSEWHERE/namespace); @charset 'utf-7'; @property --y { syntax: '<url>'; inherits: true; initial-value: url(ELSEWHERE/property) }",
 ];
 
-/// Asserts that each request goes to the page, or to an address that stands in the sheet.
+/// Asserts that each request goes to the page, or to an address that is in the sheet.
 #[track_caller]
 fn assert_constant(browser: &Browser, address: &str, sheet: &str) -> usize {
     let requests = browser.requests();
