@@ -125,8 +125,11 @@ async fn a_verified_domain_gets_a_certificate(#[case] by_http: bool) {
     assert!(certificate["not_after"].is_string() && certificate["last_error"].is_null(), "{certificate}");
     assert_eq!(pebble.orders(), 1);
 
-    let metrics = server.client().get("/metrics").expect(200).body;
-    assert!(metrics.contains("\nwatchkeeper_certificates 1\n"), "{metrics}");
+    eventually("the node serves the certificate", || {
+        let metrics = server.client().get("/metrics").expect(200).body;
+        metrics.contains("\nwatchkeeper_certificates 1\n").then_some(())
+    })
+    .await;
 
     let root = pebble.root();
     let visit = TlsVisit { address: https, host: HOST, root: &root };

@@ -10,11 +10,46 @@ use serde_json::{Value, json};
 /// Longest wait for an answer of the driver; only a failure takes so long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Number of drivers that are started until one listens.
+const DRIVER_STARTS: usize = 10;
+
 /// A browser that was started for a test.
 pub(crate) struct Browser {
     driver: Child,
     address: SocketAddr,
     session: String,
+}
+
+/// A driver that listens.
+struct BrowserDriver {
+    process: Child,
+    port: u16,
+}
+
+impl BrowserDriver {
+    /// Starts a driver; `None` where the program is missing. A driver listens on one free port of both IPv4 and IPv6, and ends
+    /// when another program has taken the port of the second one meanwhile: then another driver is started.
+    fn start() -> Option<Self> {
+        let mut output = String::new();
+        for _ in 0..DRIVER_STARTS {
+            let mut process =
+                Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn().ok()?;
+            let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+            let port = lines.by_ref().map(Result::unwrap).find_map(|line| {
+                output.push_str(&line);
+                output.push('\n');
+                let (_, rest) = line.split_once("started successfully on port ")?;
+                rest.trim_end_matches('.').parse::<u16>().ok()
+            });
+            if let Some(port) = port {
+                // What the driver prints later must not block it.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Some(Self { process, port });
+            }
+            let _ = process.wait();
+        }
+        panic!("no driver of the browser has started:\n{output}");
+    }
 }
 
 /// Settings of a browser.
@@ -27,22 +62,14 @@ pub(crate) struct BrowserOptions {
 impl Browser {
     /// `None`, and a word about it, where chromium is missing.
     pub(crate) fn start(options: BrowserOptions) -> Option<Self> {
-        let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn();
-        let Ok(mut driver) = started else {
+        let Some(BrowserDriver { process, port }) = BrowserDriver::start() else {
             let is_required = std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_BROWSER").is_some();
             assert!(!is_required, "chromedriver is missing: apt-get install chromium chromium-driver");
             eprintln!("SKIPPED: chromedriver is missing (apt-get install chromium chromium-driver)");
             return None;
         };
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines.by_ref().map(Result::unwrap).find_map(|line| {
-            let (_, rest) = line.split_once("started successfully on port ")?;
-            rest.trim_end_matches('.').parse::<u16>().ok()
-        });
-        // What the driver prints later must not block it.
-        std::thread::spawn(move || lines.for_each(drop));
-        let address = SocketAddr::from(([127, 0, 0, 1], port.unwrap()));
-        let mut browser = Self { driver, address, session: String::new() };
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let mut browser = Self { driver: process, address, session: String::new() };
         let scripts = if options.runs_scripts { 1 } else { 2 };
         let made = browser.ask(
             "POST",
