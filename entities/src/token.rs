@@ -28,6 +28,8 @@ pub struct Model {
     pub created_at: i64,
     /// Database key of the access scope that the token is confined to; null for none.
     pub access_scope_id: Option<i64>,
+    /// Who holds the token: `program`, or `person` for the row of a user of the console.
+    pub holder: String,
 }
 
 /// No relations are declared; `store` writes its joins itself.

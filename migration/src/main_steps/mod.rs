@@ -51,6 +51,8 @@ mod m0048_subscriber_deliveries;
 mod m0050_certificates;
 mod m0051_page_access_links;
 mod m0052_page_figures;
+mod m0053_console_users;
+mod m0054_audit_entries;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -110,6 +112,8 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0050_certificates::Step),
         Box::new(m0051_page_access_links::Step),
         Box::new(m0052_page_figures::Step),
+        Box::new(m0053_console_users::Step),
+        Box::new(m0054_audit_entries::Step),
     ]
 }
 
