@@ -1,6 +1,7 @@
 //! Access and its limits: permissions (contract 2), plans and quotas (contract 3).
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::clock::Timestamp;
@@ -99,6 +100,10 @@ permissions! {
     SubscribersView = "subscribers.view",
     SubscribersCreate = "subscribers.create",
     SubscribersDelete = "subscribers.delete",
+    ServicesPause = "services.pause",
+    AuditLogView = "audit_log.view",
+    TokensManage = "tokens.manage",
+    UsersManage = "users.manage",
     ; operators:
     EngineView = "engine.view",
     EngineBackup = "engine.backup",
@@ -329,6 +334,11 @@ pub struct Organisation {
     pub created_at: Timestamp,
 }
 
+/// Permitted number of characters of the name of a token.
+pub const TOKEN_NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Maximum number of tokens that the API makes for an organisation.
+pub const TOKENS_MAX: u64 = 1_000;
+
 /// An API token: an organisation-wide service account. The secret itself is never stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiToken {
@@ -348,6 +358,18 @@ pub struct ApiToken {
     pub created_at: Timestamp,
     /// Database key of the access scope to which the token is confined; `None` = the token sees the whole organisation.
     pub access_scope: Option<i64>,
+    /// Who acts through the token.
+    pub holder: TokenHolder,
+}
+
+words! {
+    /// Who acts through a token.
+    pub enum TokenHolder {
+        /// A program that knows the text of the token.
+        Program,
+        /// A user of the console; the token has no text.
+        Person,
+    }
 }
 
 #[cfg(test)]
