@@ -14,7 +14,7 @@ use secrecy::ExposeSecret as _;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
-use crate::model::access::{ApiToken, Organisation, PermissionSet as TokenPermissions, Plan};
+use crate::model::access::{ApiToken, Organisation, PermissionSet as TokenPermissions, Plan, TokenHolder};
 use crate::model::secret::{KEY_LENGTH, SecretSealer};
 use crate::model::token::TokenText;
 use crate::store::{Databases, installation, organisations, tokens};
@@ -246,6 +246,7 @@ pub async fn once(
         expires_at: None,
         access_scope: None,
         created_at: now,
+        holder: TokenHolder::Program,
     };
     tokens::insert(&transaction, token, &text.hash()).await?;
     let token_file = config.data_dir.join("token");

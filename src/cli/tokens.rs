@@ -13,7 +13,7 @@ use crate::cli::printable::printable;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
-use crate::model::access::{ApiToken, Permission, PermissionSet, UnknownPermission};
+use crate::model::access::{ApiToken, Permission, PermissionSet, TokenHolder, UnknownPermission};
 use crate::model::access_scope::AccessScope;
 use crate::model::token::TokenText;
 use crate::store::{access_scopes, organisations, tokens};
@@ -116,6 +116,7 @@ async fn create(arguments: CreateTokenArguments, config: Config) -> anyhow::Resu
         expires_at: None,
         access_scope: scope.map(|scope| scope.key),
         created_at: foundation.clock.now(),
+        holder: TokenHolder::Program,
     };
     let token = tokens::insert(&transaction, token, &text.hash()).await?;
     transaction.commit().await?;

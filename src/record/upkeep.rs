@@ -1,4 +1,4 @@
-//! Background work on the main database: deletes old idempotency keys and events. The history has `compaction`.
+//! Background work on the main database: deletes old idempotency keys, events, sessions and audit entries. The history has `compaction`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::service_router::ownership::Ownership;
-use crate::store::{Databases, StoreError, events, idempotency_keys};
+use crate::store::{Databases, StoreError, audit_entries, console_sessions, events, idempotency_keys};
 
 /// Runs the due work at the interval `every`, until the future is dropped. While the wall clock is not trusted, no work
 /// is due; in a cluster only one node does it.
@@ -31,5 +31,8 @@ pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreErro
     let transaction = databases.main.begin().await?;
     idempotency_keys::forget_old(&transaction, now).await?;
     events::forget_old(&transaction, now).await?;
+    console_sessions::forget_old(&transaction, now).await?;
+    // More than fit into one transaction are left to the next run.
+    audit_entries::forget_old(&transaction, now).await?;
     Ok(transaction.commit().await?)
 }

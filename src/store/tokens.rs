@@ -1,14 +1,19 @@
 //! API tokens. A token is found by the SHA-256 of its text; the text itself is never stored.
 
 use crate::store::connection::StoreConnection;
-use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 use watchkeeper_entities::token::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::access::{ApiToken, PermissionSet};
+use crate::model::access::{ApiToken, PermissionSet, TokenHolder};
 use crate::model::token::TokenHash;
+use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
+use crate::store::page_window::PageWindow;
 
 /// Number of keys per statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
@@ -29,6 +34,7 @@ pub async fn insert(
         expires_at: Set(token.expires_at.map(Timestamp::ms)),
         created_at: Set(token.created_at.ms()),
         access_scope_id: Set(token.access_scope),
+        holder: Set(token.holder.as_str().into()),
         ..ActiveModel::default()
     };
     let key = Entity::insert(row).exec(&connection).await?.last_insert_id;
@@ -44,12 +50,65 @@ pub async fn find_by_hash(
     row.map(from_row).transpose()
 }
 
-/// The tokens of all organisations, or of one, oldest first.
+/// Returns a hash that no text has, for a token of a user of the console.
+///
+/// # Panics
+/// If the operating system provides no randomness.
+#[must_use]
+pub fn unusable_hash() -> TokenHash {
+    let mut hash = TokenHash::default();
+    getrandom::fill(&mut hash).expect("the operating system provides randomness");
+    hash
+}
+
+fn of_programs() -> Select<Entity> {
+    Entity::find().filter(Column::Holder.eq(TokenHolder::Program.as_str()))
+}
+
+/// The tokens of programs on this page of the list of an organisation, oldest first, and their total number.
+pub async fn page(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+    window: PageWindow,
+) -> Result<(Vec<ApiToken>, u64), MainError> {
+    let wanted = of_programs().filter(Column::OrganisationId.eq(organisation));
+    let total = wanted.clone().count(&connection).await?;
+    let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
+    let rows = rows.all(&connection).await?.into_iter().map(from_row);
+    Ok((rows.collect::<Result<_, _>>()?, total))
+}
+
+/// The token of a program of the organisation with this id.
+pub async fn find(
+    connection: &dyn StoreConnection,
+    visibility: Visibility,
+    id: Id,
+) -> Result<Option<ApiToken>, MainError> {
+    let wanted = of_programs().filter(Column::OrganisationId.eq(visibility.organisation()));
+    let row = wanted.filter(Column::PublicId.eq(id.as_str())).one(&connection).await?;
+    row.map(from_row).transpose()
+}
+
+/// Stores the name, permissions, access scope and expiry of a changed token.
+pub async fn update(connection: &dyn StoreConnection, token: &ApiToken) -> Result<(), MainError> {
+    let permissions: Vec<&str> = token.permissions.iter().map(|permission| permission.as_str()).collect();
+    Entity::update_many()
+        .col_expr(Column::Name, Expr::value(token.name.clone()))
+        .col_expr(Column::Permissions, Expr::value(permissions.join(",")))
+        .col_expr(Column::AccessScopeId, Expr::value(token.access_scope))
+        .col_expr(Column::ExpiresAt, Expr::value(token.expires_at.map(Timestamp::ms)))
+        .filter(Column::Id.eq(token.key))
+        .exec(&connection)
+        .await?;
+    Ok(())
+}
+
+/// The tokens of programs of all organisations, or of one, oldest first.
 pub async fn list(
     connection: &dyn StoreConnection,
     organisation: Option<i64>,
 ) -> Result<Vec<ApiToken>, MainError> {
-    let mut query = Entity::find().order_by_asc(Column::Id);
+    let mut query = of_programs().order_by_asc(Column::Id);
     if let Some(key) = organisation {
         query = query.filter(Column::OrganisationId.eq(key));
     }
@@ -88,6 +147,7 @@ fn from_row(row: Model) -> Result<ApiToken, MainError> {
         expires_at: row.expires_at.map(Timestamp::from_ms),
         created_at: Timestamp::from_ms(row.created_at),
         access_scope: row.access_scope_id,
+        holder: row.holder.parse().map_err(|_| corrupt("unknown holder".into()))?,
         name: row.name,
     })
 }

@@ -9,7 +9,7 @@ use watchkeeper::clock::Clock;
 use watchkeeper::config::CompatConfig;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::id::Id;
-use watchkeeper::model::access::{ApiToken, Organisation, Permission, PermissionSet};
+use watchkeeper::model::access::{ApiToken, Organisation, Permission, PermissionSet, TokenHolder};
 use watchkeeper::model::access_scope::AccessScope;
 use watchkeeper::model::token::TokenText;
 use watchkeeper::store::{Database, Transaction, access_scopes, organisations, tokens};
@@ -68,6 +68,7 @@ async fn insert_token(transaction: &Transaction, key: i64, permissions: &str, sc
         expires_at: None,
         access_scope: scope.map(|name| named(name).expect("the scope exists").key),
         created_at: Clock::System.now(),
+        holder: TokenHolder::Program,
     };
     tokens::insert(transaction, token, &text.hash()).await.unwrap();
     text.expose().to_owned()

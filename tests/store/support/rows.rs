@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use serde_json::Map;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
-use watchkeeper::model::access::{ApiToken, Organisation, PermissionSet, Plan};
+use watchkeeper::model::access::{ApiToken, Organisation, PermissionSet, Plan, TokenHolder};
 use watchkeeper::model::check::{CheckFailure, CheckStatus, CheckType, ErrorCode, Measurement, PhaseTimings};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::LocationCode;
@@ -52,6 +52,7 @@ pub(crate) fn token(organisation: i64, name: &str) -> ApiToken {
         expires_at: None,
         access_scope: None,
         created_at: at(2_000),
+        holder: TokenHolder::Program,
     }
 }
 

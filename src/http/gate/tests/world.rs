@@ -27,7 +27,7 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::known_input::KnownInput;
 use crate::http::kit::reply::ApiReply;
 use crate::id::Id;
-use crate::model::access::{ApiToken, Organisation, Permission, PermissionSet, Plan};
+use crate::model::access::{ApiToken, Organisation, Permission, PermissionSet, Plan, TokenHolder};
 use crate::model::rate_limit::RateLimitDecision;
 use crate::model::token::{TokenHash, TokenText};
 use crate::store::idempotency_keys::Fingerprint;
@@ -103,6 +103,7 @@ pub(super) fn caller(
             expires_at,
             created_at: NOW,
             access_scope: None,
+            holder: TokenHolder::Program,
         },
         organisation: Organisation {
             key: 1,
