@@ -119,6 +119,12 @@ impl RequestBody {
         Self { source: Rc::new(RefCell::new(BodySource::Stream(payload))), limits }
     }
 
+    /// Creates a body of bytes that are known already.
+    #[must_use]
+    pub fn of_bytes(bytes: Bytes, limits: BodyLimits) -> Self {
+        Self { source: Rc::new(RefCell::new(BodySource::Bytes(bytes))), limits }
+    }
+
     /// Creates an empty body.
     #[must_use]
     pub fn none() -> Self {
@@ -172,6 +178,17 @@ impl RequestBody {
         match self.read_bytes(headers).await {
             Err(ApiError::BodyTooLarge) => Ok(Bytes::from_static(TOO_LARGE)),
             read => read,
+        }
+    }
+
+    /// Returns the names of the members of a body that was read as a JSON object; none of any other body.
+    #[must_use]
+    pub fn members(&self) -> Vec<String> {
+        match &*self.source.borrow() {
+            BodySource::Bytes(bytes) => parse_object(bytes)
+                .map(|members| members.into_iter().map(|(name, _)| name).collect())
+                .unwrap_or_default(),
+            BodySource::Stream(_) | BodySource::TooLarge | BodySource::Gone => Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! Authentication, plan, rate limit, route and permissions are checked before a handler runs. Writes run in their own
 //! task, so that a disconnecting client does not stop them half-way. The gate is generic over the application state.
 
+pub mod audit_trail;
 pub mod auth;
 pub mod cached_bytes;
 pub mod call;
@@ -29,12 +30,14 @@ use std::sync::Arc;
 use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::future::TryFutureExt as _;
 use serde_json::json;
 
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
+use crate::http::gate::audit_trail::{AuditAction, AuditTrail};
 use crate::http::gate::auth::{Caller, bearer};
 use crate::http::gate::call::{ApiCall, RequestBody};
 use crate::http::gate::caller_cache::CallerCache;
@@ -54,6 +57,7 @@ use crate::http::kit::path::{PathValues, RequestPath};
 use crate::http::kit::query::QueryString;
 use crate::http::kit::reply::{ApiReply, add_common};
 use crate::http::kit::request_id::request_id;
+use crate::model::audit::AuditActor;
 use crate::model::rate_limit::RateLimitDecision;
 use crate::model::token::{TokenHash, TokenText};
 
@@ -108,6 +112,35 @@ struct IncomingRequest<'a, S> {
     request_id: &'a str,
     path: RequestPath,
     resource: Option<(&'a PathRoutes<S>, PathValues)>,
+}
+
+/// A request that this process makes on behalf of a caller who is known otherwise than by a bearer token.
+#[derive(Clone, Debug)]
+pub struct InnerRequest {
+    /// Method of the request.
+    pub verb: HttpVerb,
+    /// Path and query, such as `/v1/services?per_page=10`.
+    pub target: String,
+    /// Headers of the request, such as `Idempotency-Key`.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+    /// Address of the client.
+    pub client: IpAddr,
+    /// Request id for the log.
+    pub request_id: String,
+}
+
+/// The parts of a request that a route is chosen by, and that its handler gets.
+struct RoutedRequest<'a, S> {
+    verb: Option<HttpVerb>,
+    path: RequestPath,
+    resource: Option<(&'a PathRoutes<S>, PathValues)>,
+    query: QueryString,
+    headers: &'a HeaderMap,
+    body: RequestBody,
+    client: IpAddr,
+    request_id: &'a str,
 }
 
 /// The refusal of a request without a valid token, with the rate limit of its address.
@@ -222,6 +255,27 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
         }
     }
 
+    /// Steps 5 and 6 for a request of this process, then the handler.
+    ///
+    /// # Errors
+    /// As a request to the API with a token of this caller.
+    pub async fn answer_inner(&self, caller: Caller, request: InnerRequest) -> Result<ApiReply, ApiError> {
+        let InnerRequest { verb, target, headers, body, client, request_id } = request;
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let path = RequestPath::parse(path);
+        let routed = RoutedRequest {
+            verb: Some(verb),
+            resource: self.routes.find(&path),
+            path,
+            query: QueryString::parse(query),
+            headers: &headers,
+            body: RequestBody::of_bytes(body, self.rules.body_limits),
+            client,
+            request_id: &request_id,
+        };
+        self.run_route(routed, caller).await
+    }
+
     /// Steps 3 to 6, then the handler: plan, rate, route and method, permissions.
     async fn dispatch(
         &self,
@@ -236,25 +290,50 @@ impl<S: CallerLookup + IdempotencyStore + 'static> ApiGate<S> {
             return Err(ApiError::NoApiAccess);
         }
         within_rate?;
+        let routed = RoutedRequest {
+            verb,
+            path: asked.path,
+            resource: asked.resource,
+            query: QueryString::parse(asked.request.query_string()),
+            headers: asked.request.headers(),
+            body: RequestBody::new(asked.payload, self.rules.body_limits),
+            client: self.client_address(asked.request),
+            request_id: asked.request_id,
+        };
+        self.run_route(routed, caller).await
+    }
+
+    /// Finds the route, checks the permissions and runs the handler.
+    async fn run_route(&self, asked: RoutedRequest<'_, S>, caller: Caller) -> Result<ApiReply, ApiError> {
         let (resource, path) = asked.resource.ok_or(ApiError::NotFound)?;
-        let (Some(route), Some(verb)) = (route, verb) else {
+        let route = asked.verb.and_then(|verb| resource.route(verb));
+        let (Some(route), Some(verb)) = (route, asked.verb) else {
             return Err(ApiError::MethodNotAllowed(resource.allow()));
         };
-        let query = QueryString::parse(asked.request.query_string());
-        route.access().check(&caller, &query)?;
-        let strict = is_strict(asked.request.headers());
-        let known_input = strict.then(|| (self.rules.known_input)(verb, route.path()));
-        let effect = WriteGrant::of(caller.organisation.key);
+        route.access().check(&caller, &asked.query)?;
+        let known_input = is_strict(asked.headers).then(|| (self.rules.known_input)(verb, route.path()));
+        let mut effect = WriteGrant::of(caller.organisation.key);
+        if !route.changes_nothing() {
+            effect = effect.audited(AuditTrail {
+                actor: AuditActor::of(&caller.token),
+                client: asked.client,
+                at: self.rules.clock.now(),
+                request_id: asked.request_id.to_owned(),
+                action: AuditAction::of(verb, route.path()),
+                path: path.clone(),
+                body: asked.body.clone(),
+            });
+        }
         let is_confined = caller.visibility().is_confined();
         let call = ApiCall {
             state: Arc::clone(&self.state),
             caller,
             path,
             canonical_path: asked.path.canonical(),
-            query,
-            headers: asked.request.headers().clone(),
+            query: asked.query,
+            headers: asked.headers.clone(),
             request_id: asked.request_id.to_owned(),
-            body: RequestBody::new(asked.payload, self.rules.body_limits),
+            body: asked.body,
             known_input: known_input.map(Arc::new),
             effect,
         };

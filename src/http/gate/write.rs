@@ -1,22 +1,27 @@
-//! Writes: one transaction for the effect and for the response stored under an `Idempotency-Key`.
+//! Writes: one transaction for the effect, for its entry in the audit log, and for the response stored under an
+//! `Idempotency-Key`.
 //!
 //! A handler begins, stores, renders its response and commits with it; only then may the response be sent. So a kill at any
 //! moment leaves both the effect and its response, or neither. Writers share commits, so a transaction may read uncommitted
 //! data of another one: its response is sent only when that data is durable. A write handler can only return a
 //! [`CommittedReply`]; the transaction of a refused write is kept for [`AbandonedTransaction::undo`].
 
+use std::cell::Cell;
 use std::future::Future;
 use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
+use serde_json::Value;
 
+use crate::http::gate::audit_trail::AuditTrail;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::ApiReply;
 use crate::store::changes::ChangeScope;
-use crate::store::{Database, Transaction, organisations};
+use crate::store::{Database, Transaction, audit_entries, organisations};
 
 /// Maximum number of attempts at a write that the database aborts in favour of others.
 const ATTEMPTS: u32 = 5;
@@ -46,19 +51,33 @@ pub struct WriteGrant {
     unanswered: AbandonedTransaction,
     /// Errors because of which the effect must not be committed.
     refusal: Option<FieldErrors>,
+    /// What the audit log says about the request; `None` if it changes nothing.
+    trail: Option<Rc<AuditTrail>>,
 }
 
 impl WriteGrant {
     /// Creates the permission for a request on behalf of an organisation.
     #[must_use]
     pub fn of(organisation: i64) -> Self {
-        Self { organisation, keeper: None, unanswered: AbandonedTransaction::default(), refusal: None }
+        Self {
+            organisation,
+            keeper: None,
+            unanswered: AbandonedTransaction::default(),
+            refusal: None,
+            trail: None,
+        }
     }
 
     /// Adds a keeper of the response.
     #[must_use]
     pub fn kept_by(self, keeper: Arc<dyn AnswerKeeper>) -> Self {
         Self { keeper: Some(keeper), ..self }
+    }
+
+    /// Adds what the audit log says about the request.
+    #[must_use]
+    pub fn audited(self, trail: AuditTrail) -> Self {
+        Self { trail: Some(Rc::new(trail)), ..self }
     }
 
     /// Forbids the commit because of these errors.
@@ -84,7 +103,7 @@ impl WriteGrant {
     /// Begins the transaction of the effect in the main database.
     pub async fn begin(self, main: &Database) -> Result<WriteTransaction, ApiError> {
         let transaction = main.begin().await?;
-        Ok(WriteTransaction { transaction: Some(transaction), effect: self })
+        Ok(WriteTransaction { transaction: Some(transaction), effect: self, replaced: Cell::default() })
     }
 
     /// Begins the transaction with the organisation locked: other locked transactions wait until this one ends. So names,
@@ -138,6 +157,8 @@ pub struct WriteTransaction {
     /// `None` only during the commit or after the transaction has moved.
     transaction: Option<Transaction>,
     effect: WriteGrant,
+    /// The object before the change, as clients see it; null if it did not exist or was not read.
+    replaced: Cell<Value>,
 }
 
 impl Deref for WriteTransaction {
@@ -160,6 +181,11 @@ impl Drop for WriteTransaction {
 }
 
 impl WriteTransaction {
+    /// Names the object before the change, as clients see it, for the audit log.
+    pub fn replaces(&self, view: Value) {
+        self.replaced.set(view);
+    }
+
     /// Commits the effect and the response, and returns the response. A response without an effect is committed as well, so
     /// that the data that it is based on is durable.
     ///
@@ -171,6 +197,10 @@ impl WriteTransaction {
         self.effect.check()?;
         if let Some(keeper) = &self.effect.keeper {
             keeper.keep(&self, &reply).await?;
+        }
+        if let Some(trail) = &self.effect.trail {
+            let entry = trail.entry(self.effect.organisation, &self.replaced.take(), &reply);
+            audit_entries::insert(&*self, &entry).await?;
         }
         if let Some(transaction) = self.transaction.take() {
             // A request changes nothing that services of another organisation show.

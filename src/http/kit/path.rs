@@ -99,6 +99,12 @@ impl PathValues {
         self.0.get(at).map(String::as_str).ok_or(ApiError::NotFound)
     }
 
+    /// Returns the last value.
+    #[must_use]
+    pub fn last(&self) -> Option<&str> {
+        self.0.last().map(String::as_str)
+    }
+
     /// Returns the id at this position, counted from 0.
     ///
     /// # Errors
