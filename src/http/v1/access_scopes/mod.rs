@@ -65,6 +65,7 @@ pub(super) async fn update_access_scope(call: ApiCall<AppState>) -> Result<Commi
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, access_scopes::find).await?;
+    write.replaces(shown_one(&*write, &stored).await?);
     let draft = AccessScopeDraft::read_changes(&body, &write, &caller).await?;
     let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
     let Some((changed, tags)) = draft.apply_to(&stored, &tags, state.now()) else {
@@ -83,6 +84,7 @@ pub(super) async fn delete_access_scope(call: ApiCall<AppState>) -> Result<Commi
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, access_scopes::find).await?;
+    write.replaces(shown_one(&*write, &stored).await?);
     let tokens = access_scopes::tokens_of(&*write, &[stored.key]).await?.remove(&stored.key);
     if let Some(tokens) = tokens {
         return Err(refused("access_scope", FieldRule::ScopeInUse(tokens.join(", "))));

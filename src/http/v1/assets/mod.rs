@@ -89,9 +89,10 @@ async fn upload(
         bytes: picture.bytes,
         created_at: state.now(),
     };
-    assets::replace(&*write, asset).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
+    write.replaces(viewer.bare(&*write, &page).await?);
+    assets::replace(&*write, asset).await?;
     let reply = ApiReply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }
@@ -101,9 +102,10 @@ async fn delete(call: ApiCall<AppState>, kind: AssetKind) -> Result<CommittedRep
     let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
-    assets::delete(&*write, page.key, kind).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
+    write.replaces(viewer.bare(&*write, &page).await?);
+    assets::delete(&*write, page.key, kind).await?;
     let reply = ApiReply::data(viewer.bare(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }

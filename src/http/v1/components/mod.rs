@@ -92,6 +92,9 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
     let before = stored.iter().find(|component| component.id == id).ok_or(ApiError::NotFound)?;
     let links = find_links(&write, &caller, &body).await?;
     refuse_group(&caller, before)?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    let earlier = PageComponents::load(&state, &*write, caller.visibility(), &page).await?;
+    write.replaces(to_json(&earlier.one(id, &languages)?));
     let draft = ComponentParser { organisation: &caller.organisation, components: &stored, links };
     let changed = draft.read_changes(&body, before).map_err(ApiError::Fields)?;
     refuse_unseen(&caller, &changed)?;
@@ -102,7 +105,6 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
             followed.await?;
         }
     }
-    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let found = PageComponents::load(&state, &*write, caller.visibility(), &page).await?;
     let shown = to_json(&found.one(id, &languages)?);
     write.commit(ApiReply::data(shown).in_language(&languages)).await
@@ -111,7 +113,7 @@ pub(in crate::http) async fn update_component(call: ApiCall<AppState>) -> Result
 pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let page = resource_lookup::find_or_404(&call, statuspages::find).await?;
     let id = find_component(&call, &page).await?.id;
-    let ApiCall { state, caller, effect, .. } = call;
+    let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let page = lock(&write, &caller, page.id).await?;
     let found = components::find(&*write, caller.visibility(), page.key, id).await?;
@@ -120,6 +122,9 @@ pub(in crate::http) async fn delete_component(call: ApiCall<AppState>) -> Result
     if component.is_sync_managed {
         return Err(ApiError::Fields(FieldErrors::of("component", FieldRule::Managed)));
     }
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    let earlier = PageComponents::load(&state, &*write, caller.visibility(), &page).await?;
+    write.replaces(to_json(&earlier.one(id, &languages)?));
     components::delete(&*write, component.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }

@@ -65,6 +65,7 @@ pub(super) async fn update_contact(call: ApiCall<AppState>) -> Result<CommittedR
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
+    write.replaces(to_json(&ContactView::of(&stored)));
     let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
     let draft = ContactParser { caller: &caller, channels, now: state.now() };
     let mut contact = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
@@ -83,6 +84,7 @@ pub(super) async fn delete_contact(call: ApiCall<AppState>) -> Result<CommittedR
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let contact = resource_lookup::lock_or_404(&write, &caller, id, contacts::find).await?;
+    write.replaces(to_json(&ContactView::of(&contact)));
     let users = contact_users::names(&*write, &contact, state.now()).await?;
     if !users.is_empty() {
         let rule = FieldRule::ContactInUse(users.join(", "));

@@ -96,6 +96,8 @@ pub(super) async fn detach_domain(call: ApiCall<AppState>) -> Result<CommittedRe
     let ApiCall { state, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let domain = find_for_update(&write, &page, domain.id).await?;
+    let certificate = certificate_of(&state, &*write, &domain).await?;
+    write.replaces(shown(&state, &page, &domain, certificate));
     custom_domains::delete(&*write, domain.key).await?;
     let committed = write.commit(ApiReply::deleted(domain.id)).await?;
     state.router.host_changes.note();

@@ -67,6 +67,7 @@ pub(super) async fn update_escalation_policy(call: ApiCall<AppState>) -> Result<
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, escalation_policies::find).await?;
+    write.replaces(to_json(&EscalationPolicyView::of(&stored)));
     let count = escalation_policies::count(&*write, caller.organisation.key).await?;
     let known = KnownRows::find(&body, &write, &caller).await?;
     let draft = EscalationPolicyParser { caller: &caller, known, count: to_count(count), now: state.now() };
@@ -84,6 +85,7 @@ pub(super) async fn delete_escalation_policy(call: ApiCall<AppState>) -> Result<
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let policy = resource_lookup::lock_or_404(&write, &caller, id, escalation_policies::find).await?;
+    write.replaces(to_json(&EscalationPolicyView::of(&policy)));
     escalation_policies::delete(&*write, &policy).await?;
     write.commit(ApiReply::deleted(id)).await
 }

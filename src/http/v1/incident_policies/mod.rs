@@ -71,6 +71,7 @@ pub(super) async fn update_incident_policy(call: ApiCall<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incident_policies::find).await?;
+    write.replaces(to_json(&IncidentPolicyView::of(&stored)));
     let tag = find_tag(&write, &caller, &body).await?;
     let count = incident_policies::count(&*write, caller.organisation.key).await?;
     let draft = IncidentPolicyParser {
@@ -94,6 +95,7 @@ pub(super) async fn delete_incident_policy(call: ApiCall<AppState>) -> Result<Co
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let policy = resource_lookup::lock_or_404(&write, &caller, id, incident_policies::find).await?;
+    write.replaces(to_json(&IncidentPolicyView::of(&policy)));
     incident_policies::delete(&*write, &policy).await?;
     reevaluate_outages(&write, &caller, state.now()).await?;
     write.commit(ApiReply::deleted(id)).await

@@ -29,6 +29,8 @@ pub(in crate::http) async fn acknowledge_incident(
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    write.replaces(to_json(&IncidentView::of(&hidden.clone().seen(stored.clone()), &languages)));
     hidden.refuse_shared()?;
     if stored.incident.is_resolved() {
         return Err(StateConflict::IncidentResolved.into());
@@ -41,7 +43,6 @@ pub(in crate::http) async fn acknowledge_incident(
     changed.acknowledge(Acknowledgement { at: now, by }, message);
     lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
-    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     write
         .commit(ApiReply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages))
         .await

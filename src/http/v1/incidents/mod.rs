@@ -103,12 +103,13 @@ pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<Committed
         return Err(StateConflict::IncidentResolved.into());
     }
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    write.replaces(to_json(&IncidentView::of(&hidden.clone().seen(stored.clone()), &languages)));
     let links = links.with_hidden_links(&hidden);
     let now = state.now();
     let draft = IncidentParser { caller: &caller, links: &links, now };
     let mut changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     hidden.refuse_change(&stored, &changed)?;
-    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     if changed == stored {
         let seen = hidden.seen(stored);
         let reply = ApiReply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages);
@@ -123,12 +124,13 @@ pub(super) async fn update_incident(call: ApiCall<AppState>) -> Result<Committed
 
 pub(super) async fn delete_incident(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let id = resource_lookup::find_or_404(&call, incidents::find).await?.id;
-    let ApiCall { state, caller, effect, .. } = call;
+    let ApiCall { state, caller, headers, effect, .. } = call;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
-    if caller.visibility().is_confined() {
-        let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
-        HiddenIncidentPart::of(&*write, &caller, &stored).await?.refuse_shared()?;
-    }
+    let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
+    let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
+    hidden.refuse_shared()?;
+    write.replaces(to_json(&IncidentView::of(&hidden.seen(stored), &languages)));
     if !lifecycle::incidents::delete(&write, caller.visibility(), id, state.now()).await? {
         return Err(ApiError::NotFound);
     }

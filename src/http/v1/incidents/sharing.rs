@@ -35,7 +35,7 @@ impl VisibleIncident {
 }
 
 /// The part of an incident that the caller does not see; empty for an unscoped caller.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HiddenIncidentPart {
     pub(super) services: Vec<AffectedService>,
     pub(super) statuspages: Vec<ChosenPage>,

@@ -38,6 +38,8 @@ pub(in crate::http) async fn post_incident_update(
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    write.replaces(to_json(&IncidentView::of(&hidden.clone().seen(stored.clone()), &languages)));
     if !stored.timeline_size().has_room_for(&entry.message) {
         return Err(ApiError::Fields(FieldErrors::of("message", FieldRule::TimelineFull)));
     }
@@ -52,7 +54,6 @@ pub(in crate::http) async fn post_incident_update(
     changed.incident.updated_at = now;
     lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
-    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let reply = ApiReply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
     write.commit(reply.in_language(&languages)).await
 }
@@ -64,6 +65,8 @@ pub(in crate::http) async fn resolve_incident(call: ApiCall<AppState>) -> Result
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    write.replaces(to_json(&IncidentView::of(&hidden.clone().seen(stored.clone()), &languages)));
     hidden.refuse_shared()?;
     if stored.incident.is_resolved() {
         return Err(StateConflict::IncidentResolved.into());
@@ -77,7 +80,6 @@ pub(in crate::http) async fn resolve_incident(call: ApiCall<AppState>) -> Result
     changed.incident.updated_at = now;
     lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
-    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     write
         .commit(ApiReply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages))
         .await

@@ -55,6 +55,7 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
         return Err(StateConflict::SeriesCancelled.into());
     }
     let now = state.now();
+    write.replaces(view::one(&*write, &stored, &languages, now).await?);
     // If the series was changed meanwhile, the new recurrence is derived again.
     let is_same = stored.recurrence == found.recurrence;
     let moved = if is_same { moved } else { recurrence::revise(&body, &stored.recurrence, now) };
@@ -85,9 +86,11 @@ pub(super) async fn update_maintenance_series(call: ApiCall<AppState>) -> Result
 /// Deletes the series with its scheduled maintenances. Started and cancelled maintenances are kept without a series.
 pub(super) async fn delete_maintenance_series(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let id = resource_lookup::find_or_404(&call, series::find).await?.id;
-    let ApiCall { state, caller, effect, .. } = call;
+    let ApiCall { state, caller, headers, effect, .. } = call;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, series::find_for_update).await?;
+    write.replaces(view::one(&*write, &stored, &languages, state.now()).await?);
     maintenance_series::delete_waiting(&write, stored.key).await?;
     maintenance_series::delete(&write, stored.key).await?;
     write.commit(ApiReply::deleted(id)).await

@@ -123,6 +123,7 @@ pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<Commit
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    write.replaces(view::one(&*write, caller.visibility(), &stored, &languages).await?);
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
         return Err(StateConflict::WindowLocked(stored.status.as_str()).into());
     }
@@ -164,9 +165,11 @@ pub(super) async fn update_maintenance(call: ApiCall<AppState>) -> Result<Commit
 
 pub(super) async fn delete_maintenance(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let id = resource_lookup::find_or_404(&call, maintenances::find).await?.id;
-    let ApiCall { state, caller, effect, .. } = call;
+    let ApiCall { state, caller, headers, effect, .. } = call;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    write.replaces(view::one(&*write, caller.visibility(), &stored, &languages).await?);
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     occurrences::skip(&*write, &stored).await?;
     let touched = lifecycle::maintenances::delete(&write, stored.key, state.now()).await?;

@@ -10,7 +10,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::AnswerLanguage;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::maintenances::sharing::HiddenMaintenancePart;
-use crate::http::v1::maintenances::{extension, notify_engine_of_window, shown, stamp};
+use crate::http::v1::maintenances::{extension, notify_engine_of_window, shown, stamp, view};
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::lifecycle::maintenances::carry_out;
@@ -44,6 +44,7 @@ pub(in crate::http) async fn extend_maintenance(call: ApiCall<AppState>) -> Resu
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    write.replaces(view::one(&*write, caller.visibility(), &stored, &languages).await?);
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     stored.allow(MaintenanceOperation::Extend)?;
     let now = state.now();
@@ -68,6 +69,7 @@ async fn operate(
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, maintenances::find_for_update).await?;
+    write.replaces(view::one(&*write, caller.visibility(), &stored, &languages).await?);
     HiddenMaintenancePart::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let step = act(&stored, stamp(&caller, state.now()))?;
     finish(&state, &caller, write, step, &languages).await

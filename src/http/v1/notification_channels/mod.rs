@@ -71,6 +71,7 @@ pub(super) async fn update_notification_channel(call: ApiCall<AppState>) -> Resu
     let template_flaws = TemplateFlaws::find(&body, Some(kind));
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, notification_channels::find).await?;
+    write.replaces(shown(&state, &stored));
     let named = RoutingLinks::find(&body, &write, &caller).await?;
     let draft = ChannelParser { state: &state, caller: &caller, named, template_flaws, now: state.now() };
     let changed = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
@@ -94,6 +95,7 @@ pub(super) async fn delete_notification_channel(call: ApiCall<AppState>) -> Resu
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let channel = resource_lookup::lock_or_404(&write, &caller, id, notification_channels::find).await?;
+    write.replaces(shown(&state, &channel));
     let owner = caller.organisation.key;
     let users = escalation_policies::names_of_channel(&*write, owner, channel.key).await?;
     if !users.is_empty() {

@@ -28,6 +28,7 @@ pub(in crate::http) async fn pause_service(call: ApiCall<AppState>) -> Result<Co
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(ServiceViewer { state: &state, caller: &caller }.show_current(&*write, &stored).await?);
     let now = state.now();
     let at = stored.pause.map_or(now, |pause| pause.at);
     if stored.pause.is_none() {
@@ -43,6 +44,7 @@ pub(in crate::http) async fn resume_service(call: ApiCall<AppState>) -> Result<C
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(ServiceViewer { state: &state, caller: &caller }.show_current(&*write, &stored).await?);
     if stored.pause.is_some() {
         take_active_slot(&write, &caller).await?;
         let now = state.now();
@@ -69,6 +71,7 @@ pub(in crate::http) async fn set_status_override(
     };
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(ServiceViewer { state: &state, caller: &caller }.show_current(&*write, &stored).await?);
     let at = state.now();
     windows::open(&*write, stored.key, WindowKind::Override(status), at).await?;
     let stated = StatusOverride { status, reason, at, by: caller.token.name.clone() };
@@ -83,6 +86,7 @@ pub(in crate::http) async fn remove_status_override(
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(ServiceViewer { state: &state, caller: &caller }.show_current(&*write, &stored).await?);
     let now = state.now();
     windows::close_override(&*write, stored.key, now).await?;
     // Decisions that the override held back are due now.
@@ -96,6 +100,7 @@ pub(in crate::http) async fn rotate_heartbeat(call: ApiCall<AppState>) -> Result
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(ServiceViewer { state: &state, caller: &caller }.show_current(&*write, &stored).await?);
     if stored.check_type != CheckType::Heartbeat {
         let rule = FieldRule::CheckTypeHeartbeat;
         return Err(ApiError::Fields(FieldErrors::of("check_type", rule)));

@@ -119,6 +119,7 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     let viewer = ServiceViewer { state: &state, caller: &caller };
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(viewer.show_current(&*write, &stored).await?);
     let tagging = TagInput::read(&body, &write, &caller, Some(stored.key)).await?;
     let depending = DependencyInput::read(&body, &write, &caller, Some(stored.id)).await?;
     let draft =
@@ -160,6 +161,7 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
 pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let Service { id, key, .. } = resource_lookup::find_or_404(&call, services::find).await?;
     let ApiCall { state, caller, query, effect, .. } = call;
+    let viewer = ServiceViewer { state: &state, caller: &caller };
     let mut errors = FieldErrors::default();
     for flag in [DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES] {
         query.boolean(flag, &mut errors);
@@ -168,6 +170,7 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     let write = effect.begin_locked(&state.databases.main).await?;
     maintenances::of_service::lock_of(&*write, key).await?;
     let service = resource_lookup::lock_or_404(&write, &caller, id, services::find_for_update).await?;
+    write.replaces(viewer.show_current(&*write, &service).await?);
     let incidents = deletion::settle_service_incidents(&state, &write, &caller, &query, service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
     let left = settle_maintenances(&write, service.key, delete_orphaned, state.now()).await?;

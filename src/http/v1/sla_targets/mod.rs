@@ -69,6 +69,7 @@ pub(super) async fn update_sla_target(call: ApiCall<AppState>) -> Result<Committ
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, sla_targets::find).await?;
+    write.replaces(to_json(&SlaTargetView::of(&stored)));
     let draft = begin_draft(&write, &caller, &body, state.now()).await?;
     let mut target = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if target != stored {
@@ -83,6 +84,7 @@ pub(super) async fn delete_sla_target(call: ApiCall<AppState>) -> Result<Committ
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let target = resource_lookup::lock_or_404(&write, &caller, id, sla_targets::find).await?;
+    write.replaces(to_json(&SlaTargetView::of(&target)));
     sla_targets::delete(&*write, target.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }

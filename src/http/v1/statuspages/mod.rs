@@ -111,6 +111,7 @@ pub(super) async fn update_statuspage(
     }
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
+    write.replaces(viewer.whole(&*write, &stored).await?);
     if changed == stored {
         let reply = ApiReply::data(viewer.whole(&*write, &stored).await?);
         return write.commit(reply.in_language(&languages)).await;
@@ -128,9 +129,12 @@ pub(super) async fn update_statuspage(
 
 pub(super) async fn delete_statuspage(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
     let id = resource_lookup::find_or_404(&call, statuspages::find).await?.id;
-    let ApiCall { state, caller, effect, .. } = call;
+    let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
+    write.replaces(viewer.bare(&*write, &page).await?);
     statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
     write.commit(ApiReply::deleted(id)).await
 }

@@ -32,6 +32,9 @@ async fn set_published(call: ApiCall<AppState>, is_published: bool) -> Result<Co
     let ApiCall { state, caller, headers, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let mut page = resource_lookup::lock_or_404(&write, &caller, id, statuspages::find_for_update).await?;
+    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
+    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
+    write.replaces(viewer.bare(&*write, &page).await?);
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {
             return Err(ApiError::Fields(FieldErrors::of("is_published", exceeded)));
@@ -39,8 +42,6 @@ async fn set_published(call: ApiCall<AppState>, is_published: bool) -> Result<Co
         page = Statuspage { is_published, updated_at: state.now(), ..page };
         statuspages::update(&*write, &page).await?;
     }
-    let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
-    let viewer = PageViewer { state: &state, caller: &caller, languages: &languages };
     let reply = ApiReply::data(viewer.whole(&*write, &page).await?);
     write.commit(reply.in_language(&languages)).await
 }

@@ -97,6 +97,7 @@ pub(super) async fn delete_subscriber(call: ApiCall<AppState>) -> Result<Committ
     let write = effect.begin(&state.databases.main).await?;
     // It may have been deleted meanwhile.
     let stored = subscribers::find(&*write, page.key, subscriber.id).await?.ok_or(ApiError::NotFound)?;
+    write.replaces(to_json(&SubscriberView::with_secret(page.id, &stored, None)));
     subscribers::delete(&*write, stored.key).await?;
     write.commit(ApiReply::deleted(stored.id)).await
 }

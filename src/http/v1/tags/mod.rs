@@ -88,6 +88,7 @@ pub(super) async fn update_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let write = effect.begin_locked(&state.databases.main).await?;
     let visibility = caller.visibility();
     let stored = tags::find(&*write, visibility, id).await?.ok_or(ApiError::NotFound)?;
+    write.replaces(counted_one(&*write, visibility, &stored).await?);
     let changed = TagDraft::read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if changed.name != stored.name && tags::find_named(&*write, visibility, &changed.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
@@ -104,6 +105,7 @@ pub(super) async fn delete_tag(call: ApiCall<AppState>) -> Result<CommittedReply
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let tag = tags::find(&*write, caller.visibility(), id).await?.ok_or(ApiError::NotFound)?;
+    write.replaces(counted_one(&*write, caller.visibility(), &tag).await?);
     if tag.source == TagSource::System {
         return Err(refused("tag", FieldRule::TagSystem("deleted")));
     }

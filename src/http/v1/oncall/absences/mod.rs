@@ -65,6 +65,7 @@ pub(in crate::http::v1) async fn update_oncall_absence(
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, absences::find).await?;
+    write.replaces(to_json(&AbsenceView::of(&stored)));
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft = AbsenceParser { organisation: caller.organisation.key, known: &known, now: state.now() };
     let mut entry = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
@@ -82,6 +83,7 @@ pub(in crate::http::v1) async fn delete_oncall_absence(
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let entry = resource_lookup::lock_or_404(&write, &caller, id, absences::find).await?;
+    write.replaces(to_json(&AbsenceView::of(&entry)));
     absences::delete(&*write, entry.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }

@@ -33,6 +33,7 @@ pub(in crate::http::v1) async fn accept_cover_request(
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, cover_requests::find).await?;
+    write.replaces(to_json(&CoverRequestView::of(&stored, state.now())));
     let now = state.now();
     let contact = read_contact(&body, &OncallLinks::find(&*write, &caller).await?)?;
     let accepted = stored.accept(&contact, now)?;
@@ -49,6 +50,7 @@ pub(in crate::http::v1) async fn decline_cover_request(
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, cover_requests::find).await?;
+    write.replaces(to_json(&CoverRequestView::of(&stored, state.now())));
     let now = state.now();
     let contact = read_contact(&body, &OncallLinks::find(&*write, &caller).await?)?;
     let declined = stored.decline(&contact, now)?;
@@ -62,6 +64,7 @@ pub(in crate::http::v1) async fn cancel_cover_request(
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, cover_requests::find).await?;
+    write.replaces(to_json(&CoverRequestView::of(&stored, state.now())));
     let now = state.now();
     finish(write, stored.cancel(now)?, now).await
 }

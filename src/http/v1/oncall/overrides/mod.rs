@@ -67,6 +67,7 @@ pub(in crate::http::v1) async fn update_oncall_override(
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, overrides::find).await?;
+    write.replaces(to_json(&OverrideView::of(&stored)));
     let known = OncallLinks::find(&*write, &caller).await?;
     let draft = OverrideParser { organisation: caller.organisation.key, known: &known, now: state.now() };
     let mut entry = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
@@ -84,6 +85,7 @@ pub(in crate::http::v1) async fn delete_oncall_override(
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let entry = resource_lookup::lock_or_404(&write, &caller, id, overrides::find).await?;
+    write.replaces(to_json(&OverrideView::of(&entry)));
     overrides::delete(&*write, entry.key).await?;
     write.commit(ApiReply::deleted(id)).await
 }

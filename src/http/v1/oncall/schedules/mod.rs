@@ -71,6 +71,7 @@ pub(in crate::http::v1) async fn update_oncall_schedule(
     let body = body.read_object(&headers).await?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, schedules::find).await?;
+    write.replaces(to_json(&ScheduleView::of(&stored)));
     let now = state.now();
     let draft = OncallScheduleParser::begin(&*write, &caller, now).await?;
     let mut schedule = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
@@ -88,6 +89,7 @@ pub(in crate::http::v1) async fn delete_oncall_schedule(
     let ApiCall { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let schedule = resource_lookup::lock_or_404(&write, &caller, id, schedules::find).await?;
+    write.replaces(to_json(&ScheduleView::of(&schedule)));
     let owner = caller.organisation.key;
     let users = escalation_policies::names_of_schedule(&*write, owner, schedule.key).await?;
     if !users.is_empty() {
