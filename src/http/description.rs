@@ -7,9 +7,10 @@ use crate::http::gate::route::RouteTable;
 use crate::http::openapi::operation::ApiChapter;
 use crate::http::public_paths;
 use crate::http::v1::{
-    access_scopes, components, contacts, custom_domains, escalation_policies, events, history,
+    access_scopes, audit_log, components, contacts, custom_domains, escalation_policies, events, history,
     incident_policies, incidents, maintenance_series, maintenances, notices, notification_channels,
     notifications, oncall, reference, services, simulations, sla_targets, statuspages, subscribers, tags,
+    tokens, users, wall_keys,
 };
 
 /// Builds the OpenAPI document of a server with these routes and settings.
@@ -46,6 +47,10 @@ fn chapters(config: &Config) -> Vec<ApiChapter> {
         custom_domains::openapi::chapter(),
         subscribers::openapi::chapter(),
         access_scopes::openapi::chapter(),
+        tokens::openapi::chapter(),
+        users::openapi::chapter(),
+        wall_keys::openapi::chapter(),
+        audit_log::openapi::chapter(),
         reference::chapter(),
         public_paths::openapi::pings(),
         public_paths::openapi::calendars(),

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::clock::Timestamp;
+
 /// A broken rule; its `Display` is the text that clients see.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldRule {
@@ -280,6 +282,23 @@ pub enum FieldRule {
     /// An access scope with the same name exists.
     #[error("An access scope with this name exists already.")]
     ScopeExists,
+    /// The caller would give a permission that it does not have.
+    #[error("You do not have the permission {0} yourself.")]
+    PermissionNotHeld(&'static str),
+    /// The caller would give a role with permissions that it does not have.
+    #[error("This role has permissions that you do not have yourself.")]
+    RoleBeyond,
+    /// A token would live longer than its maker.
+    #[error("A token must not be valid for longer than its maker, until {0}.")]
+    ExpiryBeyond(Timestamp),
+    /// Another user has this e-mail address.
+    #[error("Another user has this e-mail address.")]
+    AddressTaken,
+    /// The change would leave the organisation without an owner.
+    #[error(
+        "An organisation needs an owner who is not confined to an access scope; make somebody else one first."
+    )]
+    LastOwner,
     /// These tokens are confined to the access scope.
     #[error("Tokens are confined to this access scope: {0}.")]
     ScopeInUse(String),

@@ -16,10 +16,10 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    access_scopes, assets, channel_types, check_types, components, contacts, custom_domains, engine,
-    escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me, notices,
-    notification_channels, notifications, oncall, probes, services, sla_targets, statuspages, subscribers,
-    tags,
+    access_scopes, assets, audit_log, channel_types, check_types, components, contacts, custom_domains,
+    engine, escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me,
+    notices, notification_channels, notifications, oncall, probes, services, sla_targets, statuspages,
+    subscribers, tags, tokens, users, wall_keys,
 };
 use crate::model::access::Permission as May;
 
@@ -50,6 +50,8 @@ pub fn routes() -> Result<RouteTable<AppState>, RouteTableError> {
         custom_domain_routes(),
         subscriber_routes(),
         asset_routes(),
+        token_routes(),
+        user_routes(),
     ];
     RouteTable::new(resources.into_iter().flatten())
 }
@@ -75,6 +77,7 @@ fn service_routes() -> Vec<ApiRoute<AppState>> {
     let simulate = AccessRule::needs(&[May::ServicesSimulate]);
     let create = AccessRule::needs(&[May::ServicesCreate]);
     let edit = AccessRule::needs(&[May::ServicesEdit]);
+    let pause = AccessRule::needs_one_of(&[May::ServicesEdit, May::ServicesPause]);
     let delete = AccessRule::needs(&[May::ServicesDelete]).when_true(&[
         (DELETE_ORPHANED_INCIDENTS, May::IncidentsDelete),
         (DELETE_ORPHANED_MAINTENANCES, May::MaintenancesDelete),
@@ -85,8 +88,8 @@ fn service_routes() -> Vec<ApiRoute<AppState>> {
         ApiRoute::get("/v1/services/{id}", view, with(&cache, services::show_service)),
         ApiRoute::update("/v1/services/{id}", edit, services::update_service),
         ApiRoute::delete("/v1/services/{id}", delete, services::delete_service),
-        ApiRoute::post("/v1/services/{id}/pause", edit, actions::pause_service),
-        ApiRoute::post("/v1/services/{id}/resume", edit, actions::resume_service),
+        ApiRoute::post("/v1/services/{id}/pause", pause, actions::pause_service),
+        ApiRoute::post("/v1/services/{id}/resume", pause, actions::resume_service),
         ApiRoute::post("/v1/services/{id}/status-override", edit, actions::set_status_override),
         ApiRoute::delete("/v1/services/{id}/status-override", edit, actions::remove_status_override),
         ApiRoute::post("/v1/services/{id}/heartbeat/rotate", edit, actions::rotate_heartbeat),
@@ -417,6 +420,38 @@ fn asset_routes() -> Vec<ApiRoute<AppState>> {
         ApiRoute::delete("/v1/statuspages/{id}/assets/logo-dark", edit, assets::delete_dark_logo),
         ApiRoute::post("/v1/statuspages/{id}/assets/favicon", edit, with(&decoder, assets::upload_favicon)),
         ApiRoute::delete("/v1/statuspages/{id}/assets/favicon", edit, assets::delete_favicon),
+    ]
+}
+
+fn token_routes() -> Vec<ApiRoute<AppState>> {
+    let manage = AccessRule::needs(&[May::TokensManage]).for_whole_organisation();
+    let audit = AccessRule::needs(&[May::AuditLogView]).for_whole_organisation();
+    vec![
+        ApiRoute::get("/v1/audit-log", audit, audit_log::list_audit_log),
+        ApiRoute::get("/v1/tokens", manage, tokens::list_tokens),
+        ApiRoute::post("/v1/tokens", manage, tokens::create_token),
+        ApiRoute::get("/v1/tokens/{id}", manage, tokens::show_token),
+        ApiRoute::update("/v1/tokens/{id}", manage, tokens::update_token),
+        ApiRoute::delete("/v1/tokens/{id}", manage, tokens::delete_token),
+        ApiRoute::get("/v1/wall-keys", manage, wall_keys::list_wall_keys),
+        ApiRoute::post("/v1/wall-keys", manage, wall_keys::create_wall_key),
+        ApiRoute::get("/v1/wall-keys/{id}", manage, wall_keys::show_wall_key),
+        ApiRoute::delete("/v1/wall-keys/{id}", manage, wall_keys::delete_wall_key),
+    ]
+}
+
+fn user_routes() -> Vec<ApiRoute<AppState>> {
+    use users::sessions::{delete_session, list_sessions};
+    let manage = AccessRule::needs(&[May::UsersManage]).for_whole_organisation();
+    vec![
+        ApiRoute::get("/v1/users", manage, users::list_users),
+        ApiRoute::post("/v1/users", manage, users::create_user),
+        ApiRoute::get("/v1/users/{id}", manage, users::show_user),
+        ApiRoute::update("/v1/users/{id}", manage, users::update_user),
+        ApiRoute::delete("/v1/users/{id}", manage, users::delete_user),
+        ApiRoute::post("/v1/users/{id}/reset", manage, users::reset_user),
+        ApiRoute::get("/v1/users/{id}/sessions", manage, list_sessions),
+        ApiRoute::delete("/v1/users/{id}/sessions/{session}", manage, delete_session),
     ]
 }
 
