@@ -52,7 +52,7 @@ fn me_lists_the_operator_permission_last() {
     let permissions = operator.get("/v1/me").expect(200).json()["permissions"].clone();
     let owner = server.member(&organisation, "all").get("/v1/me").expect(200).json()["permissions"].clone();
     let mut expected = owner.as_array().unwrap().clone();
-    assert_eq!(expected.len(), 52, "18 of the contract, and those of the additions");
+    assert_eq!(expected.len(), 56, "18 of the contract, and those of the additions");
     expected.push(json!("engine.view"));
     assert_eq!(permissions, Value::from(expected));
 }

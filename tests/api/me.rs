@@ -14,7 +14,7 @@ fn the_first_token_has_all_permissions_and_no_limits() {
         keys,
         ["type", "permissions", "organization", "rate_limit", "token", "limits", "access_scope"]
     );
-    assert_eq!((&me["type"], me["permissions"].as_array().unwrap().len()), (&json!("user"), 52));
+    assert_eq!((&me["type"], me["permissions"].as_array().unwrap().len()), (&json!("user"), 56));
     let organisation = &me["organization"];
     assert_eq!((&organisation["name"], &organisation["plan"]), (&json!("Default"), &json!("business")));
     assert_eq!((&organisation["locales"], &organisation["default_locale"]), (&json!(["en"]), &json!("en")));

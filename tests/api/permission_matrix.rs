@@ -165,7 +165,25 @@ const NEEDED: &str = "
     POST /v1/services/{id}/simulate services.simulate
     GET /v1/engine engine.view
     GET /v1/engine/backups engine.backup
-    POST /v1/engine/backups engine.backup";
+    POST /v1/engine/backups engine.backup
+    GET /v1/audit-log audit_log.view
+    GET /v1/tokens tokens.manage
+    GET /v1/tokens/{id} tokens.manage
+    POST /v1/tokens tokens.manage
+    PUT /v1/tokens/{id} tokens.manage
+    DELETE /v1/tokens/{id} tokens.manage
+    GET /v1/wall-keys tokens.manage
+    GET /v1/wall-keys/{id} tokens.manage
+    POST /v1/wall-keys tokens.manage
+    DELETE /v1/wall-keys/{id} tokens.manage
+    GET /v1/users users.manage
+    GET /v1/users/{id} users.manage
+    POST /v1/users users.manage
+    PUT /v1/users/{id} users.manage
+    DELETE /v1/users/{id} users.manage
+    POST /v1/users/{id}/reset users.manage
+    GET /v1/users/{id}/sessions users.manage
+    DELETE /v1/users/{id}/sessions/{session} users.manage";
 
 /// A request and the permissions that it needs, in the order in which they are checked.
 struct Asked {

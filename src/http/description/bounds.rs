@@ -7,8 +7,8 @@ use crate::http::gate::route::HttpVerb;
 use crate::http::v1::routes::routes;
 use crate::model::announcement::{SERVICES_MAX, STATUSPAGES_MAX};
 use crate::model::{
-    access_scope, component, contact, dependency, escalation, incident, incident_policy, notification,
-    oncall, service, statuspage, subscriber, timeline_size,
+    access, access_scope, component, console_user, contact, dependency, escalation, incident,
+    incident_policy, notification, oncall, service, statuspage, subscriber, timeline_size, wall_key,
 };
 
 const DOCUMENT: &str = include_str!("../../../docs/limits.md");
@@ -171,6 +171,17 @@ fn of_people() -> Vec<DocumentedLimit> {
             ),
             "402; 422 on `name`, `channel_ids`",
         ),
+        bound(
+            &["POST /v1/tokens", "PATCH /v1/tokens/{id}"],
+            format!("{} of an organisation", access::TOKENS_MAX),
+            "422 on `name`, `permissions`, `expires_at`",
+        ),
+        bound(
+            &["POST /v1/users", "PATCH /v1/users/{id}", "POST /v1/users/{id}/reset"],
+            format!("{} of an organisation, one link each", console_user::USERS_MAX),
+            "422 on `email`, `role`",
+        ),
+        bound(&["POST /v1/wall-keys"], format!("{} of an organisation", wall_key::KEYS_MAX), "422 on `name`"),
         bound(
             &["POST /v1/contacts/{id}/calendar"],
             "one address of a calendar",

@@ -1,0 +1,101 @@
+//! `/v1/users`: people who sign in to the console.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::UNKNOWN_ID;
+use crate::support::client::Client;
+use crate::support::pages::fresh;
+use crate::support::server::Server;
+
+const PATH: &str = "/v1/users";
+const KEYS: &str = "id email name role access_scope has_password created_at updated_at";
+
+fn item(user: &Value) -> String {
+    format!("{PATH}/{}", user["id"].as_str().unwrap())
+}
+
+/// An address that no other test uses.
+fn address() -> String {
+    format!("{}@example.com", fresh("user"))
+}
+
+fn invite(client: &Client, role: &str) -> Value {
+    client.post(PATH, &json!({"email": address(), "role": role})).expect(201).data()
+}
+
+#[test]
+fn a_user_is_invited_changed_and_deleted() {
+    let client = Server::shared().tenant("business");
+    let email = address();
+    let body = json!({"email": email.to_uppercase(), "role": "responder", "name": "Anna"});
+    let made = client.post(PATH, &body).expect(201);
+    assert!(made.header("location").unwrap().ends_with(&item(&made.data())));
+    assert!(made.data()["link"].as_str().unwrap().contains("/console/welcome?ticket=wkl_"));
+    let user = client.get(&item(&made.data())).expect(200).data();
+    assert_eq!(
+        user.as_object().unwrap().keys().collect::<Vec<_>>(),
+        KEYS.split_whitespace().collect::<Vec<_>>()
+    );
+    assert_eq!((&user["email"], &user["has_password"]), (&json!(email), &json!(false)));
+    let changed = client.patch(&item(&user), &json!({"role": "editor"})).expect(200).data();
+    assert_eq!((&changed["role"], &changed["name"]), (&json!("editor"), &json!("Anna")));
+    let again = client.post(&format!("{}/reset", item(&user)), &json!({})).expect(200).data();
+    assert_ne!(again["link"], made.data()["link"]);
+    assert_eq!(client.get(&format!("{}/sessions", item(&user))).expect(200).data(), json!([]));
+    client.delete(&format!("{}/sessions/{UNKNOWN_ID}", item(&user))).expect(404);
+    assert_eq!(client.get(PATH).expect(200).data(), json!([changed]));
+    client.delete(&item(&user)).expect(200);
+    client.get(&item(&user)).expect(404);
+    assert_eq!(
+        client.get("/v1/tokens").expect(200).data().as_array().unwrap().len(),
+        1,
+        "a user is no token"
+    );
+}
+
+#[rstest]
+#[case(json!({"role": "viewer"}), "email: This field is required.")]
+#[case(json!({"email": "a@example.com"}), "role: This field is required.")]
+#[case(json!({"email": "a@example.com", "role": "god"}), "role: Unknown value. Allowed: owner, editor, responder, viewer.")]
+fn a_wrong_user_is_refused(#[case] body: Value, #[case] expected: &str) {
+    let answer = Server::shared().tenant("business").post(PATH, &body).expect(422);
+    let errors: Vec<String> =
+        answer.errors().into_iter().map(|(field, text)| format!("{field}: {text}")).collect();
+    assert_eq!(errors, [expected]);
+}
+
+#[test]
+fn an_address_belongs_to_one_user_of_the_installation() {
+    let server = Server::shared();
+    let user = invite(&server.tenant("business"), "viewer");
+    let body = json!({"email": user["email"], "role": "viewer"});
+    let refused = server.tenant("business").post(PATH, &body).expect(422);
+    assert_eq!(refused.errors()[0].0, "email");
+}
+
+#[test]
+fn an_owner_is_left() {
+    let client = Server::shared().tenant("business");
+    let first = invite(&client, "owner");
+    client.delete(&item(&first)).expect(422);
+    client.patch(&item(&first), &json!({"role": "editor"})).expect(422);
+    let second = invite(&client, "owner");
+    client.patch(&item(&first), &json!({"role": "editor"})).expect(200);
+    client.delete(&item(&second)).expect(422);
+}
+
+/// Whoever lacks a permission neither gives a role that has it, nor gets a link of somebody who has it.
+#[test]
+fn nobody_gives_more_than_they_have() {
+    let server = Server::shared();
+    let organisation = server.organisation("business");
+    let all = server.member(&organisation, "all");
+    let owner = invite(&all, "owner");
+    let manager = server.member(&organisation, "users.manage,services.view");
+    manager.post(PATH, &json!({"email": address(), "role": "viewer"})).expect(422);
+    manager.post(&format!("{}/reset", item(&owner)), &json!({})).expect(422);
+    manager.patch(&item(&owner), &json!({"email": address()})).expect(422);
+    manager.delete(&item(&owner)).expect(422);
+    manager.get(PATH).expect(200);
+}
