@@ -42,6 +42,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod config;
+pub mod console;
 pub mod doctor;
 pub mod egress;
 pub mod engine;

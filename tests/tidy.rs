@@ -29,15 +29,16 @@ const FLOORS: [&[&str]; 8] = [
     &["feed", "notify", "sla_reports", "history_figures", "timetable", "bus", "certificates"],
     &["events", "incidents", "notices", "record", "backup", "subscribers"],
     &["http", "pages", "remote", "agent", "cluster"],
-    &["app", "bench", "doctor", "cli", "lib", "main"],
+    &["console", "app", "bench", "doctor", "cli", "lib", "main"],
 ];
 
 /// Dependencies on one floor that are permitted.
-const SIDEWAYS: [(&str, &str, &str); 9] = [
+const SIDEWAYS: [(&str, &str, &str); 10] = [
     ("probe", "egress", "every connection of a check passes the one gate"),
     ("service_router", "engine", "it gives the engine what is stored"),
     ("readiness", "engine", "it asks whether the engine answers"),
     ("subscribers", "incidents", "it writes generated titles with the names that a page shows"),
+    ("app", "console", "it opens the console with the server"),
     ("bench", "app", "it starts the parts that it measures"),
     ("doctor", "app", "it opens an installation as the server would"),
     ("cli", "app", "a command builds what it needs"),
@@ -53,7 +54,7 @@ const FORBIDDEN: [(&str, &str, &str); 2] = [
 
 /// Crates that belong to one module; a trailing `*` matches any ending.
 const HOMES: [(&[&str], &[&str]); 7] = [
-    (&["actix_web"], &["http", "pages", "representation"]),
+    (&["actix_web"], &["http", "pages", "console", "representation"]),
     (&["actix"], &["supervise", "engine", "record", "notify", "timetable", "bus", "remote", "agent", "app"]),
     (&["sea_orm", "sea_orm_*"], &["store", "entities", "migration"]),
     (&["async_nats", "nkeys"], &["bus"]),

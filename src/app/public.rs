@@ -8,6 +8,8 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::listen_address::ListenAddress;
+use crate::console::Console;
+use crate::http::console_entry::ConsoleEntry;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::listeners::{ServerSockets, listen_on};
 use crate::http::server::{Visitors, WebServer, serve};
@@ -46,14 +48,16 @@ pub(super) struct PublicSide {
 }
 
 impl PublicSide {
-    /// Opens the server: status pages on their hosts, the API on all others.
+    /// Opens the server: status pages on their hosts, the API and the console on all others.
     pub(super) fn open(state: AppState, sockets: ServerSockets) -> anyhow::Result<Self> {
         let (pages, listening) = (page_server(&state), state.engine.listening());
         let (live, supervisor) = (pages.live.clone(), state.supervisor.clone());
         let shown = pages.clone();
         let visitors: Visitors =
             Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
-        let server = serve(state, sockets, &visitors)?;
+        let console = Console::default();
+        let console: ConsoleEntry = Arc::new(move |asked| console.receive(asked));
+        let server = serve(state, sockets, &visitors, console)?;
         let following = supervisor.spawn(LIVE_PAGES, move || {
             let pages = pages.clone();
             async move { pages.follow().await }

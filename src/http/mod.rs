@@ -5,11 +5,13 @@
 //!   state;
 //! - [`openapi`] builds the API's description from the chapters of the resources;
 //! - [`v1`] holds the resources, one module each, and the route table;
+//! - [`console_entry`] is the way to the console, and from there to the API;
 //! - `public_paths` serves the paths that need no token;
 //! - [`description`] combines the chapters of all resources, and [`server`] listens.
 //!
 //! Handlers parse, call `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 
+pub mod console_entry;
 pub mod description;
 pub mod gate;
 pub mod kit;

@@ -16,6 +16,7 @@ use crate::certificates::ServerTls;
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
 use crate::config::listen_address::ListenAddress;
+use crate::http::console_entry::ConsoleEntry;
 use crate::http::description;
 use crate::http::gate::cors::CorsPolicy;
 use crate::http::gate::traffic::TrafficCounters;
@@ -27,6 +28,7 @@ use crate::http::openapi::{ApiDescription, LazyDescription};
 use crate::http::public_paths::assets::serve_asset;
 use crate::http::public_paths::calendar::serve_calendar;
 use crate::http::public_paths::certificates::{CertificateDoor, add_transport_security, tls_ask};
+use crate::http::public_paths::console::serve_console;
 use crate::http::public_paths::front::ServerState;
 use crate::http::public_paths::front_page::FrontPage;
 use crate::http::public_paths::operation;
@@ -74,23 +76,28 @@ struct FrontDoor {
 }
 
 /// Starts to answer on `sockets`, and on the separate address of the metrics if there is one. `visitors` gets every
-/// request first: the API is not served on the host of a status page.
+/// request first: neither the API nor the console is served on the host of a status page.
 ///
 /// # Errors
 ///
 /// When a route has no access rule, or an address is in use.
-pub fn serve(state: AppState, sockets: ServerSockets, visitors: &Visitors) -> anyhow::Result<WebServer> {
+pub fn serve(
+    state: AppState,
+    sockets: ServerSockets,
+    visitors: &Visitors,
+    console: ConsoleEntry,
+) -> anyhow::Result<WebServer> {
     let tls = state.certificates.as_ref().map(ServerTls::new).transpose()?;
     let door = front_door(&state, &sockets, visitors)?;
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);
     let describe = move || ApiDescription::of(&description::document(&routes()?, &described));
     let description = Arc::new(LazyDescription::new(describe));
-    let gate = ApiGate::new(rules(&config, &state, &description), routes()?, Arc::clone(&state));
+    let gate = Arc::new(ApiGate::new(rules(&config, &state, &description), routes()?, Arc::clone(&state)));
     let traffic = TrafficCounters::default();
     let pings = PingLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses);
     let page = FrontPage::of(&config)?;
-    let front = web::Data::new(ServerState { state, traffic, pings, description, page, gate });
+    let front = web::Data::new(ServerState { state, traffic, pings, description, page, gate, console });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
@@ -108,6 +115,7 @@ pub fn serve(state: AppState, sockets: ServerSockets, visitors: &Visitors) -> an
         let app = app.service(only_read("/openapi.json", reading().to(operation::openapi)));
         let app = app.service(only_read("/docs", reading().to(operation::docs)));
         let app = app.service(only_read("/tls/ask", reading().to(tls_ask)));
+        let app = app.service(web::resource(["/console", "/console/{path:.*}"]).to(serve_console));
         let numbers = own_metrics.is_none().then(|| only_read("/metrics", reading().to(operation::metrics)));
         let app = app.configure(|services| {
             if let Some(numbers) = numbers {

@@ -37,7 +37,8 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; script-src 'self'; styl
                                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
                                      require-trusted-types-for 'script'; trusted-types wk";
 /// Inline style of a page with a message only, such as 404.
-const NOTICE_STYLE: &str = include_str!("templates/style.css");
+const NOTICE_STYLE: &str =
+    concat!(include_str!("../html_kit/palette.css"), include_str!("templates/style.css"));
 /// Policy of a page with a message only, which allows nothing but its inline style.
 static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(NOTICE_STYLE));

@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    const SHEET: &str = include_str!("templates/style.css");
+    const SHEET: &str = concat!(include_str!("../html_kit/palette.css"), include_str!("templates/style.css"));
     /// Selectors of the palettes; the last one is inside of a media query.
     const PALETTES: [(ColorScheme, &str); 3] = [
         (ColorScheme::Light, "\n:root {"),

@@ -23,7 +23,7 @@ impl Default for HeavyTasks {
 impl HeavyTasks {
     /// Runs a function, after the functions that wait already; `None` if it panics. `known` is called before the function
     /// is run: if it has the result meanwhile, the function is not run.
-    pub(super) async fn run<T: Send + 'static>(
+    pub async fn run<T: Send + 'static>(
         &self,
         known: impl Fn() -> Option<T>,
         task: impl FnOnce() -> T + Send + 'static,

@@ -92,7 +92,7 @@ pub(super) const fn mark_path(status: ComponentStatus) -> &'static str {
 mod tests {
     use super::*;
 
-    const SHEET: &str = include_str!("templates/style.css");
+    const SHEET: &str = concat!(include_str!("../html_kit/palette.css"), include_str!("templates/style.css"));
 
     /// Returns the value of a variable in the palette of the style sheet with this selector.
     fn variable(selector: &str, name: &str) -> &'static str {

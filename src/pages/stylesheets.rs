@@ -15,8 +15,9 @@ const OWN: &str = "page.";
 const ENDING: &str = ".css";
 
 /// The style sheet that all pages share.
-pub(super) static SHARED_STYLE: LazyLock<Representation> =
-    LazyLock::new(|| Representation::new(include_str!("templates/style.css")));
+pub(super) static SHARED_STYLE: LazyLock<Representation> = LazyLock::new(|| {
+    Representation::new(concat!(include_str!("../html_kit/palette.css"), include_str!("templates/style.css")))
+});
 
 /// A request for a style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,7 +66,7 @@ struct AttemptWindow {
 
 /// An attempt that was counted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CountedAttempt<K> {
+pub struct CountedAttempt<K> {
     source: AttemptSource<K>,
     started_at: Instant,
 }
@@ -83,7 +83,7 @@ impl<K: Copy + Eq + Hash> VisitorLimiter<K> {
     ///
     /// # Errors
     /// The time to wait, when there were too many.
-    pub(super) fn begin(&self, source: K, now: Instant) -> Result<CountedAttempt<K>, Duration> {
+    pub fn begin(&self, source: K, now: Instant) -> Result<CountedAttempt<K>, Duration> {
         let VisitorLimit { attempts, window: length } = self.limit;
         let has_ended = |window: &AttemptWindow| now.duration_since(window.started_at) >= length;
         let mut state = self.lock();
@@ -110,7 +110,7 @@ impl<K: Copy + Eq + Hash> VisitorLimiter<K> {
     }
 
     /// Uncounts an attempt.
-    pub(super) fn give_back(&self, counted: CountedAttempt<K>) {
+    pub fn give_back(&self, counted: CountedAttempt<K>) {
         let mut state = self.lock();
         let window = state.windows.get_mut(&counted.source);
         if let Some(window) = window.filter(|window| window.started_at == counted.started_at) {
@@ -124,7 +124,7 @@ impl<K: Copy + Eq + Hash> VisitorLimiter<K> {
 }
 
 /// Returns the address, or the network of an IPv6 address: whose visitors count as one.
-pub(super) fn network_of(address: IpAddr) -> IpAddr {
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),
         address => address,

@@ -77,7 +77,8 @@ fn no_entry_has_a_secret() {
     const SECRET: &str = "hunter2hunter2";
     let server = Server::shared();
     let client = server.tenant("business");
-    let settings = json!({"interval_seconds": 3_600, "headers": {"Authorization": format!("Bearer {SECRET}")}});
+    let settings =
+        json!({"interval_seconds": 3_600, "headers": {"Authorization": format!("Bearer {SECRET}")}});
     let body =
         json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/", "settings": settings});
     let id = create(&client, &body);

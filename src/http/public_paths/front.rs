@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::http::console_entry::ConsoleEntry;
 use crate::http::gate::ApiGate;
 use crate::http::gate::traffic::TrafficCounters;
 use crate::http::openapi::LazyDescription;
@@ -16,5 +17,6 @@ pub(in crate::http) struct ServerState {
     pub(in crate::http) pings: PingLimiter,
     pub(in crate::http) description: Arc<LazyDescription>,
     pub(in crate::http) page: FrontPage,
-    pub(in crate::http) gate: ApiGate<AppState>,
+    pub(in crate::http) gate: Arc<ApiGate<AppState>>,
+    pub(in crate::http) console: ConsoleEntry,
 }

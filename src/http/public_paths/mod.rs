@@ -3,6 +3,7 @@
 pub(super) mod assets;
 pub(super) mod calendar;
 pub(super) mod certificates;
+pub(super) mod console;
 pub(super) mod front;
 pub(super) mod front_page;
 pub(super) mod openapi;

@@ -18,7 +18,11 @@ use crate::pages::page_texts::PageTexts;
 pub(super) const PASSWORD_FIELD: &str = "password";
 /// Name of the field with the e-mail address.
 pub(super) const ADDRESS_FIELD: &str = "address";
-const STYLE: &str = concat!(include_str!("../templates/style.css"), include_str!("../templates/form.css"));
+const STYLE: &str = concat!(
+    include_str!("../../html_kit/palette.css"),
+    include_str!("../templates/style.css"),
+    include_str!("../templates/form.css")
+);
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(STYLE));
     format!(

@@ -1,0 +1,70 @@
+//! HTTP responses of the console, and the security headers that limit what browsers do with them.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+
+use crate::console::static_files::StaticFile;
+use crate::representation::Representation;
+
+/// Content security policy: everything from the console's own host, nothing inline; scripts create HTML only by the policy
+/// `wk` (Trusted Types).
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types wk";
+const FILE_CACHING: &str = "public, max-age=31536000, immutable";
+
+fn guarded(status: StatusCode) -> HttpResponseBuilder {
+    let mut answer = HttpResponse::build(status);
+    answer
+        .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::REFERRER_POLICY, "same-origin"))
+        .insert_header(("cross-origin-opener-policy", "same-origin"))
+        .insert_header(("cross-origin-resource-policy", "same-origin"))
+        .insert_header(("x-robots-tag", "noindex, nofollow"));
+    answer
+}
+
+/// Returns an HTML document, which no cache may store.
+pub(super) fn document(status: StatusCode, html: String, request: &HeaderMap) -> HttpResponse {
+    let mut answer = guarded(status);
+    answer
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header((header::VARY, "Accept-Language"))
+        .content_type("text/html; charset=utf-8");
+    let mut unconditional = HeaderMap::new();
+    for value in request.get_all(header::ACCEPT_ENCODING) {
+        unconditional.append(header::ACCEPT_ENCODING, value.clone());
+    }
+    Representation::new(html).answer(answer, &unconditional)
+}
+
+/// Returns a redirect to a path of the console after a form.
+pub(super) fn see_other(path: &str) -> HttpResponse {
+    guarded(StatusCode::SEE_OTHER)
+        .insert_header((header::LOCATION, format!("/console{path}")))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .finish()
+}
+
+/// Adds a cookie to a response.
+pub(super) fn with_cookie(mut answer: HttpResponse, cookie: &str) -> HttpResponse {
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
+        answer.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    answer
+}
+
+/// Returns a file whose address changes with its content.
+pub(super) fn file(file: &StaticFile, request: &HeaderMap) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK);
+    let caching = if file.is_current { FILE_CACHING } else { "no-cache" };
+    answer.insert_header((header::CACHE_CONTROL, caching)).content_type(file.media_type);
+    file.content.answer(answer, request)
+}
+
+/// Returns 405.
+pub(super) fn wrong_method() -> HttpResponse {
+    guarded(StatusCode::METHOD_NOT_ALLOWED).insert_header((header::ALLOW, "GET, HEAD, POST")).finish()
+}

@@ -1,0 +1,156 @@
+//! The fields of a form, or of a query string, in the order in which they were sent.
+
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{self, HeaderMap};
+use futures_util::StreamExt as _;
+use tokio::time::timeout;
+use url::form_urlencoded;
+
+const MEDIA_TYPE: &str = "application/x-www-form-urlencoded";
+/// Maximum length of a form in bytes: some texts of 10,000 characters in several languages, encoded.
+const BYTES_MAX: usize = 512 * 1_024;
+/// Time within which a form must be complete.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Why a form is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FormError {
+    /// It is incomplete, or something else than a form.
+    Malformed,
+    /// It is too large.
+    TooLarge,
+    /// It did not arrive in time.
+    TooSlow,
+}
+
+/// The fields of a form. Its debug output shows no values, which may be passwords.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct FormData(Vec<FormEntry>);
+
+/// A field of a form.
+#[derive(Clone, PartialEq, Eq)]
+struct FormEntry {
+    name: String,
+    value: String,
+}
+
+impl std::fmt::Debug for FormData {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|entry| &entry.name)).finish()
+    }
+}
+
+impl FormData {
+    /// Parses encoded fields.
+    pub(super) fn parse(text: &[u8]) -> Self {
+        let pairs = form_urlencoded::parse(text);
+        Self(pairs.map(|(name, value)| FormEntry { name: name.into(), value: value.into() }).collect())
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// When it is not a form, too large, too slow or incomplete.
+    pub(super) async fn read(headers: &HeaderMap, payload: Payload) -> Result<Self, FormError> {
+        let declared = headers.get(header::CONTENT_TYPE).and_then(|declared| declared.to_str().ok());
+        let media = declared.and_then(|declared| declared.split(';').next()).unwrap_or_default().trim();
+        if !media.eq_ignore_ascii_case(MEDIA_TYPE) {
+            return Err(FormError::Malformed);
+        }
+        let body = timeout(TIME_MAX, read_body(payload)).await.map_err(|_| FormError::TooSlow)??;
+        Ok(Self::parse(&body))
+    }
+
+    /// Returns the value of a field, the last one if there are several, without blanks around it; empty if it is missing.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.exact(name).trim()
+    }
+
+    /// Returns the value of a field as it was entered; empty if it is missing.
+    pub(super) fn exact(&self, name: &str) -> &str {
+        self.0.iter().rev().find(|entry| entry.name == name).map_or("", |entry| entry.value.as_str())
+    }
+
+    /// Returns true if the field was sent.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|entry| entry.name == name)
+    }
+
+    /// Returns all values of a field that are not empty.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.0.iter().filter(move |entry| entry.name == name);
+        named.map(|entry| entry.value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the fields encoded again, with other values for one of them: without it if `value` is empty.
+    pub(super) fn encoded_with(&self, name: &str, value: &str) -> String {
+        let mut encoded = form_urlencoded::Serializer::new(String::new());
+        for entry in self.0.iter().filter(|entry| entry.name != name && !entry.value.is_empty()) {
+            encoded.append_pair(&entry.name, &entry.value);
+        }
+        if !value.is_empty() {
+            encoded.append_pair(name, value);
+        }
+        encoded.finish()
+    }
+}
+
+async fn read_body(mut payload: Payload) -> Result<Vec<u8>, FormError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|_| FormError::Malformed)?;
+        if body.len() + chunk.len() > BYTES_MAX {
+            return Err(FormError::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use futures_util::stream;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn headers(media: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_str(media).unwrap());
+        headers
+    }
+
+    #[test]
+    fn fields_are_read_in_their_order() {
+        let form = FormData::parse(b"tag=a&tag=+&tag=b%26&name=+Shop+&empty=");
+        assert_eq!(form.all("tag").collect::<Vec<_>>(), ["a", "b&"]);
+        assert_eq!((form.text("name"), form.exact("name"), form.text("other")), ("Shop", " Shop ", ""));
+        assert!(form.has("empty") && !form.has("other"));
+        assert_eq!(form.encoded_with("name", "x y"), "tag=a&tag=+&tag=b%26&name=x+y");
+        assert_eq!(form.encoded_with("tag", ""), "name=+Shop+");
+        assert_eq!(format!("{form:?}"), r#"["tag", "tag", "tag", "name", "empty"]"#);
+    }
+
+    #[rstest]
+    #[case(MEDIA_TYPE, "a".repeat(BYTES_MAX + 1), Err(FormError::TooLarge))]
+    #[case("Application/X-WWW-form-urlencoded; charset=utf-8", "a=1".into(), Ok(()))]
+    #[case("application/json", "{}".into(), Err(FormError::Malformed))]
+    #[tokio::test]
+    async fn a_body_is_a_form_of_limited_size(
+        #[case] media: &str,
+        #[case] body: String,
+        #[case] expected: Result<(), FormError>,
+    ) {
+        let sent = Payload::Stream { payload: Box::pin(stream::iter([Ok(body.into())])) };
+        assert_eq!(FormData::read(&headers(media), sent).await.map(|_| ()), expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_form_that_does_not_end_is_given_up() {
+        let sent = Payload::Stream { payload: Box::pin(stream::pending()) };
+        assert_eq!(FormData::read(&headers(MEDIA_TYPE), sent).await, Err(FormError::TooSlow));
+    }
+}

@@ -1,0 +1,93 @@
+//! The console: what operators look at, at `/console` on the host of the API.
+//!
+//! Every document is rendered on the server and works without scripts: links, forms, reload. A screen is a folder below
+//! [`screens`]: its handler, its view, its template; building blocks of templates are in `kit/`. What a screen shows is read
+//! from the API, and every form becomes a request to the API ([`visit::UserVisit::write`]), so that validation, permissions,
+//! quotas, idempotency and the audit log are those of the API. Users sign in ([`sessions`]); their cookie is sent only to the
+//! console.
+
+mod answer;
+mod console_texts;
+mod form_data;
+mod frame;
+mod origin;
+mod screen_error;
+mod screens;
+mod session_cookie;
+mod sessions;
+mod sign_in;
+mod static_files;
+mod visit;
+
+use actix_web::HttpResponse;
+use actix_web::dev::Payload;
+use actix_web::http::{Method, StatusCode};
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+
+use crate::console::form_data::FormData;
+use crate::console::screen_error::ScreenError;
+use crate::console::sessions::SessionKeeper;
+use crate::console::visit::{ConsoleVisit, UserVisit};
+use crate::http::console_entry::ConsoleRequest;
+
+/// The console. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Console {
+    sessions: SessionKeeper,
+}
+
+impl Console {
+    /// Answers a request.
+    #[must_use]
+    pub fn receive(&self, asked: ConsoleRequest) -> LocalBoxFuture<'static, HttpResponse> {
+        let ConsoleRequest { request, body, client, api } = asked;
+        let visit = ConsoleVisit::read(&request, client, api);
+        let console = self.clone();
+        async move { console.answer(visit, body).await }.boxed_local()
+    }
+
+    async fn answer(&self, visit: ConsoleVisit, body: Payload) -> HttpResponse {
+        let is_post = visit.method == Method::POST;
+        if !is_post && visit.method != Method::GET && visit.method != Method::HEAD {
+            return answer::wrong_method();
+        }
+        if let Some(file) = static_files::find(&visit.path).filter(|_| !is_post) {
+            return answer::file(&file, &visit.headers);
+        }
+        if is_post && !origin::is_own_origin(&visit.headers) {
+            return screen_error::message(&visit, StatusCode::FORBIDDEN, "foreign-origin");
+        }
+        let form = if is_post { FormData::read(&visit.headers, body).await.map(Some) } else { Ok(None) };
+        let Ok(form) = form else {
+            return screen_error::message(&visit, StatusCode::BAD_REQUEST, "bad-form");
+        };
+        if let Some(answer) = sign_in::answer(&self.sessions, &visit, form.as_ref()).await {
+            return answer;
+        }
+        let signed_in = match self.sessions.signed_in(&visit).await {
+            Ok(signed_in) => signed_in,
+            Err(error) => return ScreenError::from(error).of_stranger(&visit),
+        };
+        let Some(signed_in) = signed_in else { return sign_in::demand(&visit) };
+        let visit = UserVisit::new(visit, signed_in);
+        if visit.visit.path == "/sign-out" {
+            return self.sign_out(&visit, is_post).await;
+        }
+        let shown = screens::answer(&self.sessions, &visit, form.as_ref()).await;
+        shown.unwrap_or_else(|error| error.of_user(&visit))
+    }
+
+    async fn sign_out(&self, visit: &UserVisit, is_post: bool) -> HttpResponse {
+        if !is_post {
+            return answer::see_other("");
+        }
+        match self.sessions.sign_out(&visit.visit, &visit.signed_in).await {
+            Ok(()) => {
+                let cookie = session_cookie::removed(visit.visit.is_secure);
+                answer::with_cookie(answer::see_other("/sign-in"), &cookie)
+            }
+            Err(error) => ScreenError::from(error).of_user(visit),
+        }
+    }
+}

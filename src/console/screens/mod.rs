@@ -1,0 +1,37 @@
+//! The screens of the console, one folder each, and the paths at which they are.
+
+mod overview;
+mod resources;
+mod service;
+mod services;
+mod settings;
+
+use actix_web::HttpResponse;
+
+use crate::console::form_data::FormData;
+use crate::console::screen_error::ScreenError;
+use crate::console::sessions::SessionKeeper;
+use crate::console::visit::UserVisit;
+
+/// Answers a request of a user; `form` is what was entered.
+pub(super) async fn answer(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: Option<&FormData>,
+) -> Result<HttpResponse, ScreenError> {
+    let path = visit.visit.path.clone();
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    match (segments.as_slice(), form) {
+        ([] | [""], None) => overview::show(visit).await,
+        (["services"], None) => services::show(visit).await,
+        (["services"], Some(form)) => services::change(visit, form).await,
+        (["services", "new"], form) => service::editor::create(visit, form).await,
+        (["services", id], None) => service::show(visit, id).await,
+        (["services", id, "edit"], form) => service::editor::edit(visit, id, form).await,
+        (["services", id, action], Some(form)) => service::actions::run(visit, id, action, form).await,
+        (["services", id, "checks"], None) => service::checks::show(visit, id).await,
+        (["settings"], None) => settings::show(visit, None).await,
+        (["settings"], Some(form)) => settings::change(sessions, visit, form).await,
+        (segments, form) => resources::answer(visit, segments, form).await,
+    }
+}

@@ -1,0 +1,294 @@
+//! The screens of resources that are lists and forms. What differs is in a table of descriptions.
+
+pub(in crate::console) mod changes;
+pub(in crate::console) mod input;
+mod spec;
+mod table;
+mod view;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template as _;
+use serde_json::{Value, json};
+
+use crate::console::answer;
+use crate::console::form_data::FormData;
+use crate::console::frame::ConsoleFrame;
+use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::input::{MalformedField, body_of};
+use crate::console::screens::resources::spec::{ActionSpec, FieldTime, ResourcePlace, ResourceSpec};
+use crate::console::screens::resources::table::RESOURCES;
+use crate::console::screens::resources::view::{
+    FormProblems, FormSource, ListDocument, ResourceDocument, SecretDocument, Viewer, sections_of,
+};
+use crate::console::visit::UserVisit;
+use crate::http::gate::route::HttpVerb;
+use crate::http::kit::error::ApiError;
+use crate::id::Id;
+use crate::model::access::Permission;
+
+/// Fields of answers that are shown only once.
+const SHOWN_ONCE: [&str; 4] = ["token", "secret", "link", "url"];
+
+/// A request for a resource.
+struct ResourceRequest<'a> {
+    visit: &'a UserVisit,
+    spec: &'static ResourceSpec,
+    place: ResourcePlace<'a>,
+}
+
+/// Answers a request for one of these screens.
+pub(super) async fn answer(
+    visit: &UserVisit,
+    segments: &[&str],
+    form: Option<&FormData>,
+) -> Result<HttpResponse, ScreenError> {
+    // The longest path is the most specific one.
+    let found = RESOURCES.iter().filter_map(|spec| Some((*spec, spec.matches(segments)?)));
+    let (spec, place) = found.min_by_key(|(_, place)| place.rest.len()).ok_or(ScreenError::Unknown)?;
+    let asked = ResourceRequest { visit, spec, place };
+    match (asked.place.rest.clone().as_slice(), form) {
+        ([], None) => asked.list().await,
+        (["new"], None) => asked.show_new(None).await,
+        (["new"], Some(form)) => asked.create(form).await,
+        ([id], None) => asked.show(id, None).await,
+        ([id], Some(form)) => asked.change(id, form).await,
+        ([id, "delete"], None) => asked.confirm(id).await,
+        ([id, "delete"], Some(_)) => asked.delete(id).await,
+        ([id, action], Some(form)) => asked.act(id, action, form).await,
+        _ => Err(ScreenError::Unknown),
+    }
+}
+
+impl ResourceRequest<'_> {
+    fn require(&self, permission: Option<Permission>) -> Result<(), ScreenError> {
+        let permission = permission.ok_or(ScreenError::WrongMethod)?;
+        Ok(self.visit.signed_in.caller.require(permission)?)
+    }
+
+    fn screen(&self) -> String {
+        self.place.path(self.spec.screen)
+    }
+
+    fn api(&self) -> String {
+        self.place.path(self.spec.api)
+    }
+
+    fn viewer(&self) -> Viewer<'_> {
+        Viewer { visit: self.visit, spec: self.spec, screen: self.screen() }
+    }
+
+    fn frame(&self, title: String) -> ConsoleFrame {
+        ConsoleFrame::of(self.visit, self.spec.section, title)
+    }
+
+    async fn list(&self) -> Result<HttpResponse, ScreenError> {
+        let page = self.visit.visit.query.text("page");
+        let target = format!("{}?per_page=100&page={}", self.api(), page.parse::<u64>().unwrap_or(1));
+        let body = self.visit.get(&target).await?;
+        let title = self.visit.texts.text(&format!("title-{}", self.spec.name));
+        let viewer = self.viewer();
+        let document = ListDocument {
+            lists: sections_of(self.visit, self.spec, &RESOURCES),
+            rows: viewer.rows(&body["data"]),
+            columns: viewer.columns(),
+            pages: viewer.pages(&body["meta"]),
+            may_create: self.spec.create.is_some_and(|permission| self.visit.may(permission)),
+            empty: self.visit.texts.text(&format!("empty-{}", self.spec.name)),
+            screen: self.screen(),
+            frame: self.frame(title),
+        };
+        self.document(StatusCode::OK, document.render()?)
+    }
+
+    async fn show_new(
+        &self,
+        refused: Option<(&FormData, FormProblems)>,
+    ) -> Result<HttpResponse, ScreenError> {
+        self.require(self.spec.create)?;
+        let title = self.visit.texts.text(&format!("new-{}", self.spec.name));
+        let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        let source = match refused {
+            Some((form, problems)) => FormSource::Entered(form, problems),
+            None => FormSource::Stored(&Value::Null),
+        };
+        let form = self.viewer().form(self.spec.fields, &source, FieldTime::Creation).await?;
+        let document = ResourceDocument {
+            form: Some(form),
+            action: format!("{}/new", self.screen()),
+            key: Id::random().to_string(),
+            facts: Vec::new(),
+            actions: Vec::new(),
+            lists: Vec::new(),
+            changes: Vec::new(),
+            delete: None,
+            screen: self.screen(),
+            frame: self.frame(title),
+        };
+        self.document(status, document.render()?)
+    }
+
+    async fn create(&self, form: &FormData) -> Result<HttpResponse, ScreenError> {
+        self.require(self.spec.create)?;
+        let body = match body_of(self.spec.fields, form, FieldTime::Creation) {
+            Ok(body) => body,
+            Err(malformed) => return self.show_new(Some((form, self.malformed(malformed)))).await,
+        };
+        let key = Some(form.text("form-key")).filter(|key| !key.is_empty());
+        match self.visit.write(HttpVerb::Post, &self.api(), &body, key).await {
+            Ok(answer) => self.done(&answer["data"], "created"),
+            Err(ApiError::Fields(errors)) => self.show_new(Some((form, FormProblems::of(&errors)))).await,
+            Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
+                self.show_new(Some((form, FormProblems::general(error.to_string())))).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn show(
+        &self,
+        id: &str,
+        refused: Option<(&FormData, FormProblems)>,
+    ) -> Result<HttpResponse, ScreenError> {
+        let stored = self.find(id).await?;
+        let viewer = self.viewer();
+        let title = viewer.title_of(&stored);
+        let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        let may_edit = self.spec.edit.is_some_and(|permission| self.visit.may(permission));
+        let source = match refused {
+            Some((form, problems)) => FormSource::Entered(form, problems),
+            None => FormSource::Stored(&stored),
+        };
+        let form = match may_edit {
+            true => Some(viewer.form(self.spec.fields, &source, FieldTime::Change).await?),
+            false => None,
+        };
+        let may_delete = self.spec.delete.is_some_and(|permission| self.visit.may(permission));
+        let document = ResourceDocument {
+            form,
+            action: format!("{}/{id}", self.screen()),
+            key: String::new(),
+            facts: viewer.facts(&stored),
+            actions: viewer.actions(id).await?,
+            lists: viewer.inner_lists(id),
+            changes: viewer.changes(id).await?,
+            delete: may_delete.then(|| format!("{}/{id}/delete", self.screen())),
+            screen: self.screen(),
+            frame: self.frame(title),
+        };
+        self.document(status, document.render()?)
+    }
+
+    async fn find(&self, id: &str) -> Result<Value, ScreenError> {
+        id.parse::<Id>().map_err(|_| ScreenError::Unknown)?;
+        let mut body = self.visit.get(&format!("{}/{id}", self.api())).await?;
+        Ok(body["data"].take())
+    }
+
+    async fn change(&self, id: &str, form: &FormData) -> Result<HttpResponse, ScreenError> {
+        self.require(self.spec.edit)?;
+        let body = match body_of(self.spec.fields, form, FieldTime::Change) {
+            Ok(body) => body,
+            Err(malformed) => return self.show(id, Some((form, self.malformed(malformed)))).await,
+        };
+        match self.visit.write(HttpVerb::Patch, &format!("{}/{id}", self.api()), &body, None).await {
+            Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=changed", self.screen()))),
+            Err(ApiError::Fields(errors)) => self.show(id, Some((form, FormProblems::of(&errors)))).await,
+            Err(error @ (ApiError::Conflict(_) | ApiError::Shared(_))) => {
+                self.show(id, Some((form, FormProblems::general(error.to_string())))).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Asks before something is deleted.
+    async fn confirm(&self, id: &str) -> Result<HttpResponse, ScreenError> {
+        self.require(self.spec.delete)?;
+        let stored = self.find(id).await?;
+        let viewer = self.viewer();
+        let document = viewer.confirmation(self.frame(self.visit.texts.text("delete")), &stored, id);
+        self.document(StatusCode::OK, document.render()?)
+    }
+
+    async fn delete(&self, id: &str) -> Result<HttpResponse, ScreenError> {
+        self.require(self.spec.delete)?;
+        match self.visit.write(HttpVerb::Delete, &format!("{}/{id}", self.api()), &json!({}), None).await {
+            Ok(_) => Ok(answer::see_other(&format!("{}?done=deleted", self.screen()))),
+            Err(ApiError::Fields(errors)) => {
+                let problems =
+                    FormProblems::general(errors.iter().map(|(_, rule)| rule.to_string()).collect());
+                self.show(id, Some((&FormData::default(), problems))).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn act(&self, id: &str, name: &str, form: &FormData) -> Result<HttpResponse, ScreenError> {
+        let action: &ActionSpec =
+            self.spec.actions.iter().find(|action| action.name == name).ok_or(ScreenError::Unknown)?;
+        self.require(Some(action.permission))?;
+        let body = match body_of(action.fields, form, FieldTime::Creation) {
+            Ok(body) => body,
+            Err(malformed) => return self.show(id, Some((form, self.malformed(malformed)))).await,
+        };
+        let target = format!("{}/{id}/{name}", self.api());
+        match self.visit.write(HttpVerb::Post, &target, &body, None).await {
+            Ok(answer) if has_secret(&answer["data"]) => self.done(&answer["data"], "changed"),
+            Ok(answer) if name == "test" => self.tested(id, &answer["data"]).await,
+            Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=done", self.screen()))),
+            Err(ApiError::Fields(errors)) => {
+                let texts = errors.iter().map(|(field, rule)| format!("{field}: {rule}"));
+                let problems = FormProblems::general(texts.collect::<Vec<_>>().join(" "));
+                self.show(id, Some((form, problems))).await
+            }
+            Err(error @ (ApiError::Conflict(_) | ApiError::VerifyCooldown(_))) => {
+                self.show(id, Some((form, FormProblems::general(error.to_string())))).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Shows the real answer to a test message.
+    async fn tested(&self, id: &str, outcome: &Value) -> Result<HttpResponse, ScreenError> {
+        let viewer = self.viewer();
+        let stored = self.find(id).await?;
+        let title = viewer.title_of(&stored);
+        let document = SecretDocument {
+            words: self.visit.texts.text("tested"),
+            values: viewer.facts(outcome),
+            back: format!("{}/{id}", self.screen()),
+            frame: self.frame(title),
+        };
+        self.document(StatusCode::OK, document.render()?)
+    }
+
+    /// Leads to the resource, after its secrets were shown if it has any.
+    fn done(&self, data: &Value, what: &str) -> Result<HttpResponse, ScreenError> {
+        let id = data["id"].as_str();
+        let item = id.map_or_else(|| self.screen(), |id| format!("{}/{id}", self.screen()));
+        if !has_secret(data) {
+            return Ok(answer::see_other(&format!("{item}?done={what}")));
+        }
+        let viewer = self.viewer();
+        let document = SecretDocument {
+            words: self.visit.texts.text("shown-once"),
+            values: viewer.secrets(data, &SHOWN_ONCE),
+            back: item,
+            frame: self.frame(viewer.title_of(data)),
+        };
+        self.document(StatusCode::OK, document.render()?)
+    }
+
+    fn malformed(&self, malformed: MalformedField) -> FormProblems {
+        FormProblems::at(malformed.0, self.visit.texts.text("field-malformed"))
+    }
+
+    fn document(&self, status: StatusCode, html: String) -> Result<HttpResponse, ScreenError> {
+        Ok(answer::document(status, html, &self.visit.visit.headers))
+    }
+}
+
+/// Returns true if an answer of the API has something that is shown only once.
+fn has_secret(data: &Value) -> bool {
+    SHOWN_ONCE.iter().any(|name| data[name].is_string()) && (data["url"].is_null() || data["id"].is_null())
+}

@@ -1,0 +1,59 @@
+//! What can be done with a service at once: pause, resume, silence, delete.
+
+use actix_web::HttpResponse;
+use serde_json::json;
+
+use crate::console::answer;
+use crate::console::form_data::FormData;
+use crate::console::screen_error::ScreenError;
+use crate::console::visit::UserVisit;
+use crate::http::gate::route::HttpVerb;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Runs an action on a service.
+pub(in crate::console) async fn run(
+    visit: &UserVisit,
+    id: &str,
+    action: &str,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let path = format!("/v1/services/{id}");
+    match action {
+        "pause" | "resume" => {
+            visit.write(HttpVerb::Post, &format!("{path}/{action}"), &json!({}), None).await?;
+        }
+        "silence" => silence(visit, id, form).await?,
+        "override" => {
+            let body = json!({"status": form.text("status"), "reason": form.text("reason")});
+            visit.write(HttpVerb::Post, &format!("{path}/status-override"), &body, None).await?;
+        }
+        "remove-override" => {
+            visit.write(HttpVerb::Delete, &format!("{path}/status-override"), &json!({}), None).await?;
+        }
+        "delete" => {
+            visit.write(HttpVerb::Delete, &path, &json!({}), None).await?;
+            return Ok(answer::see_other("/services?done=deleted"));
+        }
+        _ => return Err(ScreenError::Unknown),
+    }
+    Ok(answer::see_other(&format!("/services/{id}?done=done")))
+}
+
+/// Silences a service for some hours: a maintenance that no page shows, which starts now.
+async fn silence(visit: &UserVisit, id: &str, form: &FormData) -> Result<(), ScreenError> {
+    let hours = form.text("hours").parse::<i64>().unwrap_or(1).clamp(1, 72);
+    let now = visit.visit.state().now();
+    let body = json!({
+        "title": visit.texts.text("silence-title"),
+        "type": "emergency",
+        "scheduled_start": now.to_string(),
+        "scheduled_end": now.plus_ms(hours * HOUR_MS).to_string(),
+        "auto_start": true,
+        "auto_complete": true,
+        "notify_announcement": false,
+        "service_ids": [id],
+    });
+    visit.write(HttpVerb::Post, "/v1/maintenances", &body, None).await?;
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! The settings of a user (name, password, language, shortcuts, sessions), and links to those of the organisation.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use serde_json::Value;
+
+use crate::console::answer;
+use crate::console::console_texts::LANGUAGES;
+use crate::console::form_data::FormData;
+use crate::console::frame::{ConsoleFrame, ConsoleSection};
+use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::changes::line;
+use crate::console::sessions::{SessionKeeper, SignInError};
+use crate::console::visit::UserVisit;
+use crate::http::kit::error::ApiError;
+use crate::id::Id;
+use crate::model::access::Permission;
+use crate::model::console_session::ConsoleSession;
+use crate::model::console_user::NAME_LENGTH;
+use crate::model::password::PASSWORD_LENGTH;
+use crate::store::console_sessions;
+
+#[derive(Template)]
+#[template(path = "screens/settings/settings.html")]
+struct SettingsDocument {
+    frame: ConsoleFrame,
+    links: Vec<SettingsLink>,
+    email: String,
+    name: String,
+    role: String,
+    languages: Vec<LanguageChoice>,
+    has_shortcuts: bool,
+    sessions: Vec<SessionRow>,
+    changes: Vec<String>,
+    problem: Option<String>,
+}
+
+struct SettingsLink {
+    path: &'static str,
+    text: String,
+}
+
+struct LanguageChoice {
+    code: &'static str,
+    is_chosen: bool,
+}
+
+struct SessionRow {
+    id: Id,
+    address: String,
+    browser: String,
+    seen_at: String,
+    is_own: bool,
+}
+
+/// Screens of the organisation, with what a user needs to see them.
+const LINKS: [(&str, &str, Permission); 5] = [
+    ("/settings/users", "users", Permission::UsersManage),
+    ("/settings/tokens", "tokens", Permission::TokensManage),
+    ("/settings/wall-keys", "wall-keys", Permission::TokensManage),
+    ("/settings/scopes", "scopes", Permission::AccessScopesView),
+    ("/settings/tags", "tags", Permission::ServicesView),
+];
+
+/// Shows the settings.
+pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<HttpResponse, ScreenError> {
+    let (texts, user) = (visit.texts, &visit.signed_in.user);
+    let state = visit.visit.state();
+    let sessions = console_sessions::of_user(state.databases.main.reader(), user.key).await;
+    let sessions = sessions.map_err(ApiError::from)?;
+    let row = |session: &ConsoleSession| SessionRow {
+        id: session.id,
+        address: session.address.clone(),
+        browser: session.browser.clone(),
+        seen_at: time(&session.seen_at.to_string()),
+        is_own: session.id == visit.signed_in.session.id,
+    };
+    let changes = match visit.may(Permission::AuditLogView) {
+        true => visit.get("/v1/audit-log?per_page=20").await.or_else(none_if_confined)?,
+        false => Value::Null,
+    };
+    let links = LINKS.iter().filter(|(_, _, permission)| visit.may(*permission));
+    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let document = SettingsDocument {
+        frame: ConsoleFrame::of(visit, ConsoleSection::Settings, texts.text("nav-settings")),
+        links: links
+            .map(|(path, name, _)| SettingsLink { path, text: texts.text(&format!("title-{name}")) })
+            .collect(),
+        email: user.email.clone(),
+        name: user.name.clone(),
+        role: texts.text(&format!("word-{}", user.role.as_str())),
+        languages: LANGUAGES
+            .into_iter()
+            .map(|code| LanguageChoice { code, is_chosen: user.language.as_deref() == Some(code) })
+            .collect(),
+        has_shortcuts: user.has_shortcuts,
+        sessions: sessions.iter().filter(|session| session.is_valid(state.now())).map(row).collect(),
+        changes: changes["data"].as_array().into_iter().flatten().map(line).collect(),
+        problem,
+    };
+    Ok(answer::document(status, document.render()?, &visit.visit.headers))
+}
+
+fn none_if_confined(error: ApiError) -> Result<Value, ApiError> {
+    if matches!(error, ApiError::Confined) { Ok(Value::Null) } else { Err(error) }
+}
+
+/// Changes what the form says.
+pub(super) async fn change(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    match form.text("what") {
+        "profile" => profile(sessions, visit, form).await,
+        "password" => password(sessions, visit, form).await,
+        "session" => end_session(sessions, visit, form).await,
+        _ => Err(ScreenError::Unknown),
+    }
+}
+
+async fn profile(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let name = form.text("name").to_owned();
+    if !NAME_LENGTH.contains(&name.chars().count()) {
+        return show(visit, Some(visit.texts.text("name-length"))).await;
+    }
+    let language = LANGUAGES.into_iter().find(|code| *code == form.text("language")).map(str::to_owned);
+    let has_shortcuts = form.text("shortcuts") == "true";
+    sessions.change_profile(visit, name, language, has_shortcuts).await?;
+    Ok(answer::see_other("/settings?done=changed"))
+}
+
+async fn password(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let (present, new) = (form.exact("present"), form.exact("password"));
+    if !PASSWORD_LENGTH.contains(&new.chars().count()) {
+        return show(visit, Some(visit.texts.text("password-length"))).await;
+    }
+    match sessions.change_password(&visit.visit, &visit.signed_in, present, new).await {
+        Ok(true) => Ok(answer::see_other("/settings?done=changed")),
+        Ok(false) | Err(SignInError::Wrong) => show(visit, Some(visit.texts.text("password-wrong"))).await,
+        Err(SignInError::TooMany(wait)) => {
+            show(visit, Some(visit.texts.counted("sign-in-too-many", wait.as_secs().div_ceil(60)))).await
+        }
+        Err(SignInError::Failed(error)) => Err(error.into()),
+    }
+}
+
+async fn end_session(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let id: Id = form.text("id").parse().map_err(|_| ScreenError::Unknown)?;
+    sessions.end_session(visit, id).await?;
+    Ok(answer::see_other("/settings?done=changed"))
+}
+
+fn time(exact: &str) -> String {
+    format!("{} {} UTC", &exact[..10], &exact[11..16])
+}

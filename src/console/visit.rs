@@ -1,0 +1,152 @@
+//! A request of a browser to the console, and the user who makes it.
+
+use std::net::IpAddr;
+
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap, ORIGIN};
+use serde_json::Value;
+
+use crate::console::console_texts::ConsoleTexts;
+use crate::console::form_data::FormData;
+use crate::http::console_entry::InnerApi;
+use crate::http::gate::InnerRequest;
+use crate::http::gate::auth::Caller;
+use crate::http::gate::route::HttpVerb;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::request_id::request_id;
+use crate::http::v1::state::AppState;
+use crate::model::access::Permission;
+use crate::model::console_session::ConsoleSession;
+use crate::model::console_user::ConsoleUser;
+
+/// What a browser has sent, except the body.
+pub(super) struct ConsoleVisit {
+    pub(super) api: InnerApi,
+    pub(super) method: Method,
+    /// The path below `/console`, without a slash at its end; empty for the first screen.
+    pub(super) path: String,
+    pub(super) query: FormData,
+    pub(super) headers: HeaderMap,
+    pub(super) client: IpAddr,
+    pub(super) request_id: String,
+    /// True if the browser uses HTTPS, as far as the request tells.
+    pub(super) is_secure: bool,
+}
+
+/// A signed-in user.
+#[derive(Clone, Debug)]
+pub(super) struct SignedIn {
+    pub(super) user: ConsoleUser,
+    pub(super) session: ConsoleSession,
+    /// The user as the API knows callers.
+    pub(super) caller: Caller,
+}
+
+/// A request of a signed-in user.
+pub(super) struct UserVisit {
+    pub(super) visit: ConsoleVisit,
+    pub(super) signed_in: SignedIn,
+    pub(super) texts: ConsoleTexts,
+}
+
+impl ConsoleVisit {
+    /// Reads a request.
+    pub(super) fn read(request: &HttpRequest, client: IpAddr, api: InnerApi) -> Self {
+        let headers = request.headers().clone();
+        let path = request.uri().path();
+        let path = path.strip_prefix("/console").unwrap_or(path).trim_end_matches('/').to_owned();
+        let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
+        let is_secure =
+            request.app_config().secure() || origin.is_some_and(|origin| origin.starts_with("https://"));
+        Self {
+            api,
+            method: request.method().clone(),
+            path,
+            query: FormData::parse(request.query_string().as_bytes()),
+            request_id: request_id(&headers).as_str().to_owned(),
+            headers,
+            client,
+            is_secure,
+        }
+    }
+
+    pub(super) fn state(&self) -> &AppState {
+        &self.api.state
+    }
+
+    /// The texts in the language that the browser prefers.
+    pub(super) fn texts(&self) -> ConsoleTexts {
+        let lines = self.headers.get_all(ACCEPT_LANGUAGE).filter_map(|line| line.to_str().ok());
+        ConsoleTexts::preferred(&lines.collect::<Vec<_>>().join(","))
+    }
+
+    /// The value of a header; empty if it is missing or not readable.
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+impl UserVisit {
+    /// Creates the visit of a user.
+    pub(super) fn new(visit: ConsoleVisit, signed_in: SignedIn) -> Self {
+        let chosen = signed_in.user.language.as_deref().map(ConsoleTexts::of);
+        let texts = chosen.unwrap_or_else(|| visit.texts());
+        Self { visit, signed_in, texts }
+    }
+
+    /// Returns true if the user has the permission.
+    pub(super) fn may(&self, permission: Permission) -> bool {
+        self.signed_in.caller.token.permissions.contains(permission)
+    }
+
+    /// Reads a resource of the API: the whole body of the response.
+    ///
+    /// # Errors
+    /// As the API.
+    pub(super) async fn get(&self, target: &str) -> Result<Value, ApiError> {
+        self.ask(HttpVerb::Get, target, None, None).await
+    }
+
+    /// Sends a request that changes something. `key` makes a repeated one have no second effect.
+    ///
+    /// # Errors
+    /// As the API.
+    pub(super) async fn write(
+        &self,
+        verb: HttpVerb,
+        target: &str,
+        body: &Value,
+        key: Option<&str>,
+    ) -> Result<Value, ApiError> {
+        self.ask(verb, target, Some(body), key).await
+    }
+
+    async fn ask(
+        &self,
+        verb: HttpVerb,
+        target: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> Result<Value, ApiError> {
+        use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Ok(language) = HeaderValue::from_str(self.texts.locale()) {
+            headers.insert(ACCEPT_LANGUAGE, language);
+        }
+        if let Some(key) = key.and_then(|key| HeaderValue::from_str(key).ok()) {
+            headers.insert(HeaderName::from_static("idempotency-key"), key);
+        }
+        let request = InnerRequest {
+            verb,
+            target: target.to_owned(),
+            headers,
+            body: body.map(Value::to_string).unwrap_or_default().into(),
+            client: self.visit.client,
+            request_id: self.visit.request_id.clone(),
+        };
+        let reply = self.visit.api.call(self.signed_in.caller.clone(), request).await?;
+        serde_json::from_str(&reply.text()).map_err(|error| ApiError::Internal(error.into()))
+    }
+}
