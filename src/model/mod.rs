@@ -9,6 +9,7 @@ pub mod announcement;
 pub mod asset;
 pub mod audit;
 pub mod automation;
+pub mod ballot;
 pub mod certificate;
 pub mod check;
 pub mod component;
