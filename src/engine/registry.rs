@@ -5,6 +5,7 @@
 
 mod blindness;
 mod metrics;
+mod outlook;
 mod recent_attempts;
 
 use std::fmt;

@@ -4,6 +4,7 @@ use actix::{Actor, Context, Handler};
 use rstest::rstest;
 
 use super::*;
+use crate::model::ballot::VoteExclusion;
 
 /// A recipient that handles nothing.
 struct Nobody;
@@ -98,4 +99,35 @@ async fn a_blind_remote_location_is_impaired_with_its_reason() {
     assert!(known.blindness(now).is_some_and(|blindness| blindness.trouble == LocalFault::NoDescriptors));
     assert_eq!(says(None), (None, LocationStatus::Online, false));
     assert!(!roster.is_blind_here(), "it has no location of its own");
+}
+
+/// Columns: whether the location reports the loss of its network, and whether it contradicts all others; then the reason why
+/// its votes are excluded.
+#[rstest]
+#[case::all_is_well(false, false, None)]
+#[case::impaired(true, false, Some(VoteExclusion::Impaired(LocalFault::LocationImpaired)))]
+#[case::suspect(false, true, Some(VoteExclusion::Suspect))]
+#[case::both(true, true, Some(VoteExclusion::Impaired(LocalFault::LocationImpaired)))]
+#[actix::test]
+async fn the_outlook_of_a_location_says_why_its_votes_are_excluded(
+    #[case] is_impaired: bool,
+    #[case] is_suspect: bool,
+    #[case] exclusion: Option<VoteExclusion>,
+) {
+    let roster = LocationRegistry::default();
+    roster.add_remote(location(), Nobody.start().recipient());
+    let known = roster.find("fra").unwrap();
+    let now = Timestamp::from_ms(1_000_000);
+    known.note_seen(LocationReport { at: now, is_impaired, ..LocationReport::default() });
+    (0..10).filter(|_| is_suspect).for_each(|service| known.note_opinion(OURS, service, true));
+    let found = roster.outlooks(None, OURS, now);
+    assert_eq!(found.iter().map(|outlook| outlook.exclusion).collect::<Vec<_>>(), [exclusion]);
+    assert_eq!(found[0].code, "fra");
+    assert!(!found[0].is_offline);
+    assert!(roster.outlooks(None, OURS, now.plus_ms(60_001))[0].is_offline);
+    assert_eq!(
+        roster.outlooks(Some(&["oslo".to_owned()]), OURS, now),
+        [],
+        "an unknown location checks nothing"
+    );
 }
