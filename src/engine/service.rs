@@ -162,6 +162,9 @@ impl ServiceActor {
                 WatchEffect::CheckEarly(slot) => self.schedule_fast_recheck(slot),
             }
         }
+        if let Some(good_results) = self.watching.good_results() {
+            self.shard.figures.note_good_results(self.definition.key, good_results);
+        }
     }
 
     /// Requests an early check; without recheck budget the location keeps to its fast-recheck interval.

@@ -5,7 +5,7 @@
 //!
 //! | move | does |
 //! |---|---|
-//! | `watch every=60 retries=1 at=ab target=2` | watches so from now on; what is left out stays |
+//! | `watch every=60 retries=1 recovery=1 at=ab target=2` | watches so from now on; what is left out stays |
 //! | `pause`, `resume` | as a client would |
 //! | `clock +3600` | sets the wall clock ahead |
 //! | `stall 3600` | so many seconds pass at once, without anybody running |
@@ -127,6 +127,7 @@ impl Stage {
         match key {
             "every" => self.watching.every_ms = value.parse::<i64>().expect("seconds") * 1_000,
             "retries" => self.watching.retries = value.parse().expect("a number"),
+            "recovery" => self.watching.rules.recovery_checks = value.parse().expect("a number"),
             "at" => self.watching.at = value.into(),
             "target" => self.watching.target = value.parse().expect("a number"),
             other => panic!("nothing to set: {other}"),

@@ -45,6 +45,24 @@ fn the_status_follows_the_votes(#[case] script: &str, #[case] moves: &str, #[cas
     assert_eq!(play(script, moves).changes(), changes);
 }
 
+/// The number of good results that an outage needs, the end of the scene, and the number that the snapshot shows then.
+#[rstest]
+#[case::up("3", "55", None)]
+#[case::down("3", "100", Some(0))]
+#[case::one_good_result("3", "120.5", Some(1))]
+#[case::two_good_results("3", "121.5", Some(2))]
+#[case::up_again("3", "125", None)]
+#[case::one_is_enough("1", "100", None)]
+fn a_snapshot_counts_the_good_results_of_a_recovery(
+    #[case] needed: &str,
+    #[case] end: &str,
+    #[case] expected: Option<u8>,
+) {
+    let moves = format!("0 watch retries=0 recovery={needed}; {end} end");
+    let played = play("a: 0 up, 58 down, 110 up", &moves);
+    assert_eq!(played.snapshot.good_results, expected, "{}", played.text());
+}
+
 #[test]
 fn a_contradicting_location_triggers_rechecks_of_the_others() {
     let played = play("a: 0 up; b: 0 up, 15 down; c: 0 up, 15 down", "0 watch at=abc; 20.5 end");

@@ -83,6 +83,9 @@ pub struct SnapshotText {
     #[serde(default)]
     sure_since_ms: Option<i64>,
     measured_until_ms: Option<i64>,
+    /// The same as `good_results` of the snapshot. Missing in older versions.
+    #[serde(default)]
+    good_results: Option<u8>,
     uptime_30d: Option<f64>,
     avg_response_ms: Option<f64>,
 }
@@ -191,6 +194,7 @@ impl From<ServiceSnapshot> for SnapshotText {
             last_check_at,
             sure_since,
             measured_until,
+            good_results,
             uptime_30d,
             avg_response_ms,
         } = snapshot;
@@ -200,6 +204,7 @@ impl From<ServiceSnapshot> for SnapshotText {
             last_check_at_ms: last_check_at.map(Timestamp::ms),
             sure_since_ms: sure_since.map(Timestamp::ms),
             measured_until_ms: measured_until.map(Timestamp::ms),
+            good_results,
             uptime_30d,
             avg_response_ms,
         }
@@ -229,6 +234,7 @@ impl TryFrom<SnapshotText> for ServiceSnapshot {
             last_check_at: text.last_check_at_ms.map(Timestamp::from_ms),
             sure_since: text.sure_since_ms.map(Timestamp::from_ms),
             measured_until: text.measured_until_ms.map(Timestamp::from_ms),
+            good_results: text.good_results,
             uptime_30d: text.uptime_30d,
             avg_response_ms: text.avg_response_ms,
         })
@@ -265,6 +271,7 @@ mod tests {
             is_flapping: true,
             last_check_at: Some(Timestamp::from_ms(9)),
             sure_since: Some(Timestamp::from_ms(8)),
+            good_results: Some(2),
             uptime_30d: Some(99.987),
             ..ServiceSnapshot::default()
         };

@@ -150,6 +150,13 @@ impl ShardFigures {
         state.live(record.service, now).add_response(record);
     }
 
+    /// Records the number of good results in a row of a service that is down and needs several of them to be up again.
+    pub(in crate::engine) fn note_good_results(&self, service: ServiceKey, good_results: u8) {
+        if let Some(live) = self.lock().services.get_mut(&service) {
+            live.note_good_results(good_results);
+        }
+    }
+
     /// Adds a change of the measured status; `verdict` is the verdict of the votes after it.
     pub fn take_change(&self, change: StatusChange, verdict: Verdict) {
         let mut state = self.lock();

@@ -36,6 +36,8 @@ pub(super) struct LiveServiceState {
     /// The newest result of each location, for an actor that is restarted without its own memory.
     votes: Vec<(LocationCode, LocationVote)>,
     changed_at: Option<Timestamp>,
+    /// Number of good results in a row, while the service is down and needs several of them to be up again.
+    good_results: Option<u8>,
     /// Recent status transitions and whether the service flaps; `None` for nearly all services.
     flapping: Option<Box<FlappingState>>,
     /// True while the service fails because one that it depends on is down, and until its next check after
@@ -79,6 +81,9 @@ pub struct ServiceSnapshot {
     pub sure_since: Option<Timestamp>,
     /// The time until which results back the current status, if no other result comes.
     pub measured_until: Option<Timestamp>,
+    /// Number of good results in a row since the service was last seen down; `None` unless it is down and needs several of
+    /// them to be up again.
+    pub good_results: Option<u8>,
     /// Percent over 30 days, counted as in section 4.7 of the contract.
     pub uptime_30d: Option<f64>,
     /// Mean response time over 30 days in milliseconds, one decimal.
@@ -98,6 +103,7 @@ impl LiveServiceState {
             window: RollingStats::default(),
             votes: Vec::new(),
             changed_at: None,
+            good_results: None,
             flapping: None,
             is_unreachable: false,
             interim: None,
@@ -141,6 +147,11 @@ impl LiveServiceState {
             None => self.votes.push((record.location.clone(), vote)),
         }
         self.add_response(record);
+    }
+
+    /// Records the number of good results in a row of a service that is down.
+    pub(super) const fn note_good_results(&mut self, good_results: u8) {
+        self.good_results = Some(good_results);
     }
 
     /// Adds the response time of a result to its day; a late result changes nothing else.
@@ -258,6 +269,7 @@ impl LiveServiceState {
             last_check_at: self.last_result_at,
             sure_since: self.sure_since(now),
             measured_until: self.last_result_at.map(|at| at.max(self.measured_until)),
+            good_results: self.good_results.filter(|_| self.verdict == Verdict::Down),
             uptime_30d: figures.availability.percent(),
             avg_response_ms: figures.mean_ms(),
         }

@@ -86,6 +86,14 @@ impl WatchMachine {
         }
     }
 
+    /// Returns the number of good results in a row of a service that is down and needs several of them; `None` otherwise.
+    pub(super) fn good_results(&self) -> Option<u8> {
+        match self {
+            Self::Checked(watch) => watch.good_results(),
+            Self::Idle | Self::Reporting(_) => None,
+        }
+    }
+
     pub(super) const fn verdict(&self) -> Verdict {
         match self {
             Self::Idle => Verdict::Unknown,

@@ -305,6 +305,12 @@ impl Consensus {
         }
     }
 
+    /// Returns the number of good results in a row of a service that is down and needs several of them; `None` otherwise.
+    pub(super) fn good_results(&self) -> Option<u8> {
+        let is_counted = self.verdict == Verdict::Down && self.rules.recovery_checks > 1;
+        self.outage_tracker.as_ref().filter(|_| is_counted).map(|tracker| tracker.recovery.good())
+    }
+
     fn is_recovering(&self) -> bool {
         let outage_tracker = self.outage_tracker.as_ref().filter(|_| self.verdict == Verdict::Down);
         outage_tracker.is_some_and(|outage_tracker| outage_tracker.recovery.has_begun())

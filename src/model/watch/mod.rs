@@ -118,6 +118,13 @@ impl WatchState {
         self.consensus.verdict()
     }
 
+    /// Returns the number of good results in a row of a service that is down and needs several of them to be up again;
+    /// `None` otherwise.
+    #[must_use]
+    pub fn good_results(&self) -> Option<u8> {
+        self.consensus.good_results()
+    }
+
     /// Returns the start of the check with the newest result; `None` without results.
     #[must_use]
     pub const fn last_result_at(&self) -> Option<Timestamp> {

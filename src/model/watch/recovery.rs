@@ -67,6 +67,11 @@ impl RecoveryProgress {
         self.since
     }
 
+    /// Number of good results in a row.
+    pub(super) const fn good(&self) -> u8 {
+        self.good
+    }
+
     /// Returns true if at least one good result was counted.
     pub(super) const fn has_begun(&self) -> bool {
         self.good > 0

@@ -169,3 +169,14 @@ fn a_month_of_a_service_fits_in_memory() {
     let service = slot + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
     assert!(service * 100_000 <= 300 << 20, "{service} bytes a service");
 }
+
+#[test]
+fn good_results_are_shown_only_while_the_service_is_down() {
+    let mut live = LiveServiceState::new(at(0));
+    live.take_change(&change(100, MeasuredStatus::Down), Verdict::Down);
+    assert_eq!(live.snapshot(at(200)).good_results, None);
+    live.note_good_results(2);
+    assert_eq!(live.snapshot(at(200)).good_results, Some(2));
+    live.take_change(&change(300, MeasuredStatus::Up), Verdict::Up);
+    assert_eq!(live.snapshot(at(400)).good_results, None);
+}
