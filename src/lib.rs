@@ -10,7 +10,7 @@
 //!    [`mod@backup`] copies an installation
 //! 5. support: [`feed`], status changes in their order; [`notify`], messages to people; [`bus`], NATS; [`timetable`], what is due
 //!    by the clock; [`sla_reports`] and [`history_figures`], figures from the history; [`mod@certificates`], TLS certificates of
-//!    custom domains
+//!    custom domains; [`verdict_texts`], the explanation of a status in words
 //! 4. engine: [`engine`], the actors; [`lifecycle`], what follows from a change, in its transaction; [`service_router`], which
 //!    applies a stored service where it is owned; [`readiness`]
 //! 3. tools: [`probe`], one check, once, over [`egress`], the gate of every outbound connection; [`stats`], uptime and
@@ -71,3 +71,4 @@ pub mod supervise;
 pub mod telemetry;
 pub mod texts;
 pub mod timetable;
+pub mod verdict_texts;

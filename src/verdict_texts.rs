@@ -1,0 +1,14 @@
+//! The explanation of a service's status in words: one sentence, the votes, the rule, and all of it as plain text.
+//!
+//! Everything here is pure: [`facts`] in, texts out. Each language is one Fluent file in `verdict_texts/languages/`; a language without a file is explained in
+//! English. Names and messages of errors are as people and checks wrote them.
+
+pub mod explanation;
+pub mod facts;
+mod heartbeat_clauses;
+mod phrase_book;
+mod result_words;
+mod rule_words;
+mod sentence;
+mod status_words;
+mod vote_clauses;
