@@ -11,4 +11,6 @@ mod result_words;
 mod rule_words;
 mod sentence;
 mod status_words;
+#[cfg(test)]
+mod tests;
 mod vote_clauses;
