@@ -49,6 +49,7 @@ pub mod notice_effects;
 pub mod notification;
 pub mod oncall;
 pub mod outage;
+pub mod outage_edges;
 pub mod outage_evidence;
 pub mod partition;
 pub mod password;
