@@ -12,6 +12,7 @@ pub mod database_files;
 pub mod embedded;
 mod figures;
 pub mod first_start;
+pub mod first_user;
 mod foundation;
 mod history_restore;
 pub(crate) mod locations;
@@ -64,6 +65,7 @@ use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::plans::PlanTable;
+use crate::model::token::TokenText;
 use crate::notify::counters::NotifyCounters;
 use crate::notify::watchdog::WatchdogCounters;
 use crate::record::compaction::{CompactionCounters, Compactor};
@@ -88,6 +90,8 @@ pub struct App {
     pub listen: ListenAddress,
     /// The token that the first start created, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
+    /// The secret of the link that creates the first user of the console; `None` if there is a user.
+    pub first_user: Option<TokenText>,
     server: PublicSide,
     background: BackgroundTasks,
     engine: Engine,
@@ -208,6 +212,7 @@ impl App {
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let guard = clock_guard(&foundation).await?;
         let first_start = complete_first_start(&foundation, node).await?;
+        let first_user = first_user::make_link(&foundation.databases, &foundation.clock).await?;
         let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
@@ -258,6 +263,7 @@ impl App {
         Ok(Self {
             listen: foundation.config.listen,
             first_start,
+            first_user,
             server: PublicSide::open(state, sockets)?,
             background,
             engine,

@@ -30,6 +30,7 @@ mod simulate;
 mod status;
 mod table;
 mod tokens;
+mod users;
 mod variables;
 
 use std::ffi::OsString;
@@ -72,6 +73,9 @@ enum MainCommand {
     /// API tokens
     #[command(subcommand)]
     Token(tokens::TokenCommand),
+    /// Users of the console
+    #[command(subcommand)]
+    User(users::UserCommand),
     /// Remote locations
     #[command(subcommand)]
     Location(locations::LocationCommand),
@@ -150,6 +154,7 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
         }
         MainCommand::Org(command) => organisations::run(command, config).await,
         MainCommand::Token(command) => tokens::run(command, config).await,
+        MainCommand::User(command) => users::run(command, config).await,
         MainCommand::Location(command) => locations::run(command, config).await,
         MainCommand::Probe(arguments) => probe::run(arguments, config).await,
         MainCommand::Import(arguments) => import::run(arguments, config).await,

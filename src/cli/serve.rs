@@ -3,13 +3,15 @@
 //! A process that cannot continue logs the reason in one line and ends with exit code 70, so that a service manager
 //! restarts it.
 
-use std::process::ExitCode;
+use std::io::{IsTerminal as _, stdout};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::app::App;
 use crate::app::first_start::FirstStart;
+use crate::app::first_user;
 use crate::cli::running::{POLL_EVERY, StopSignals, complain, end_at_once, say};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -102,8 +104,27 @@ fn greet(config: &Config, app: &App) {
         Some(made) => say(&first_start(&base_url, made, config.rate_limit_per_minute)),
         None => say(&format!("Watchkeeper answers at {base_url}")),
     }
+    if let Some(secret) = &app.first_user {
+        let address = first_user::address(&base_url, secret);
+        say(&format!(
+            "Create the first user of the console (this link works once, for 15 minutes):\n\n  {address}\n"
+        ));
+        open_in_browser(&address);
+    }
     if let Some(hint) = address_hint(config) {
         say(&hint);
+    }
+}
+
+/// Opens an address in the browser of a person who looks at this terminal. Without a desktop nothing happens.
+fn open_in_browser(address: &str) {
+    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    if has_desktop && stdout().is_terminal() {
+        let started =
+            Command::new("xdg-open").arg(address).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        if let Err(error) = started {
+            tracing::debug!(%error, "no browser was opened");
+        }
     }
 }
 

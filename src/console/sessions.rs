@@ -196,6 +196,8 @@ impl SessionKeeper {
                 console_sessions::delete_all_of(&transaction, user.key).await?;
                 user
             }
+            // The first user was created meanwhile, by another link.
+            None if console_users::is_there_any(&transaction).await? => return Ok(None),
             None if console_users::by_email(&transaction, &email).await?.is_some() => return Ok(None),
             None => {
                 let user = ConsoleUser::new(open.link.organisation, &email, UserRole::Owner, now);

@@ -75,21 +75,17 @@ pub async fn delete_all_of(connection: &dyn StoreConnection, user: i64) -> Resul
     Ok(())
 }
 
-/// Stores a link, in place of earlier links of the same user and purpose.
+/// Stores a link, in place of earlier ones of the same user. Links for the first user may be several, because each node of a
+/// cluster makes one.
 pub async fn insert_link(
     connection: &dyn StoreConnection,
     link: &ConsoleLink,
     hash: &TokenHash,
 ) -> Result<(), MainError> {
-    let of_user = match link.user {
-        Some(user) => console_link::Column::UserId.eq(user),
-        None => console_link::Column::UserId.is_null(),
-    };
-    console_link::Entity::delete_many()
-        .filter(console_link::Column::OrganisationId.eq(link.organisation))
-        .filter(of_user)
-        .exec(&connection)
-        .await?;
+    if let Some(user) = link.user {
+        let of_user = console_link::Column::UserId.eq(user);
+        console_link::Entity::delete_many().filter(of_user).exec(&connection).await?;
+    }
     let row = console_link::ActiveModel {
         hash: Set(hash.to_vec()),
         organisation_id: Set(link.organisation),
