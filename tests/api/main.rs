@@ -27,6 +27,7 @@ mod checks;
 mod clients;
 mod component_tree;
 mod components;
+mod console;
 mod contacts;
 mod custom_domains;
 mod database_files;

@@ -97,6 +97,7 @@ wrong-now = Jetzt gestört
 open-incidents = Offene Störungen
 running-maintenances = Laufende Wartungen
 on-duty = In Bereitschaft
+next-on-duty = Danach
 notices = Hinweise
 add-service = Dienst hinzufügen
 search = Suchen

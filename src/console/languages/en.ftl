@@ -97,6 +97,7 @@ wrong-now = Wrong now
 open-incidents = Open incidents
 running-maintenances = Running maintenances
 on-duty = On duty
+next-on-duty = Next
 notices = Notices
 add-service = Add a service
 search = Search

@@ -1,5 +1,6 @@
 //! The screens of the console, one folder each, and the paths at which they are.
 
+mod oncall;
 mod overview;
 mod resources;
 mod service;
@@ -30,6 +31,7 @@ pub(super) async fn answer(
         (["services", id, "edit"], form) => service::editor::edit(visit, id, form).await,
         (["services", id, action], Some(form)) => service::actions::run(visit, id, action, form).await,
         (["services", id, "checks"], None) => service::checks::show(visit, id).await,
+        (["oncall"], None) => oncall::show(visit).await,
         (["settings"], None) => settings::show(visit, None).await,
         (["settings"], Some(form)) => settings::change(sessions, visit, form).await,
         (segments, form) => resources::answer(visit, segments, form).await,

@@ -7,6 +7,8 @@ pub(crate) mod client;
 #[allow(dead_code, reason = "the tests of reliability ask")]
 pub(crate) mod clock_library;
 pub(crate) mod conformance;
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+pub(crate) mod console;
 pub(crate) mod databases;
 pub(crate) mod listener;
 #[allow(dead_code, reason = "the tests of the API ask")]

@@ -85,7 +85,7 @@ pub(super) async fn show(visit: &UserVisit, id: &str) -> Result<HttpResponse, Sc
     let checks = visit.get(&format!("{path}/checks?per_page={CHECKS}")).await?;
     let changes = visit.get(&format!("{path}/status-changes?per_page={CHECKS}")).await?;
     let mut figures = Vec::new();
-    for period in ["24h", "7d", "30d", "90d"] {
+    for period in ["24h", "7d", "30d"] {
         let body = visit.get(&format!("{path}/metrics?range={period}")).await?;
         figures.push(figure(period, &body["data"]));
     }
