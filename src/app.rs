@@ -90,8 +90,6 @@ pub struct App {
     pub listen: ListenAddress,
     /// The token that the first start created, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
-    /// The secret of the link that creates the first user of the console; `None` if there is a user.
-    pub first_user: Option<TokenText>,
     server: PublicSide,
     background: BackgroundTasks,
     engine: Engine,
@@ -196,6 +194,14 @@ impl HistoryRecording {
 }
 
 impl App {
+    /// Makes the link that creates the first user of the console; `None` if there is a user.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn make_first_user_link(&self, clock: &Clock) -> anyhow::Result<Option<TokenText>> {
+        first_user::make_link(&self.databases, clock).await
+    }
+
     /// Starts everything and returns when the API answers. Dropping the future is as safe as killing the process.
     ///
     /// # Errors
@@ -212,7 +218,6 @@ impl App {
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
         let guard = clock_guard(&foundation).await?;
         let first_start = complete_first_start(&foundation, node).await?;
-        let first_user = first_user::make_link(&foundation.databases, &foundation.clock).await?;
         let (compiler, limiter) = (compiler(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &compiler, &guard, &ownership, &supervisor)?;
         let is_past_whole = history_restore::replay(&foundation.databases, &recording.recorder).await;
@@ -263,7 +268,6 @@ impl App {
         Ok(Self {
             listen: foundation.config.listen,
             first_start,
-            first_user,
             server: PublicSide::open(state, sockets)?,
             background,
             engine,

@@ -15,6 +15,7 @@ use crate::app::first_user;
 use crate::cli::running::{POLL_EVERY, StopSignals, complain, end_at_once, say};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::model::token::TokenText;
 use crate::supervise::watchdog::Watchdog;
 use crate::supervise::{EXIT_CODE, Supervisor};
 
@@ -67,7 +68,8 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(EXIT_CODE));
         }
     };
-    greet(&Config { listen: app.listen, ..settings }, &app);
+    let first_user = app.make_first_user_link(&Clock::System).await?;
+    greet(&Config { listen: app.listen, ..settings }, &app, first_user.as_ref());
     #[cfg(debug_assertions)]
     supervisor.inject_from_environment();
     tokio::select! {
@@ -98,13 +100,13 @@ async fn end(app: App, reason: &str) -> ExitCode {
     ExitCode::from(EXIT_CODE)
 }
 
-fn greet(config: &Config, app: &App) {
+fn greet(config: &Config, app: &App, first_user: Option<&TokenText>) {
     let base_url = config.base_url();
     match &app.first_start {
         Some(made) => say(&first_start(&base_url, made, config.rate_limit_per_minute)),
         None => say(&format!("Watchkeeper answers at {base_url}")),
     }
-    if let Some(secret) = &app.first_user {
+    if let Some(secret) = first_user {
         let address = first_user::address(&base_url, secret);
         say(&format!(
             "Create the first user of the console (this link works once, for 15 minutes):\n\n  {address}\n"

@@ -65,24 +65,6 @@ impl ConsoleTexts {
         self.write(name, &arguments)
     }
 
-    /// A duration in its two largest units, cut off.
-    pub(super) fn duration(self, ms: i64) -> String {
-        let seconds = (ms / 1_000).max(0);
-        let units = [
-            self.unit("duration-days", seconds / 86_400),
-            self.unit("duration-hours", seconds / 3_600 % 24),
-            self.unit("duration-minutes", seconds / 60 % 60),
-            self.unit("duration-seconds", seconds % 60),
-        ];
-        let first = units.iter().position(Option::is_some).unwrap_or(units.len() - 1);
-        let shown: Vec<String> = units.into_iter().skip(first).take(2).flatten().collect();
-        if shown.is_empty() { self.counted("duration-seconds", 0) } else { shown.join(" ") }
-    }
-
-    fn unit(self, name: &str, count: i64) -> Option<String> {
-        (count > 0).then(|| self.counted(name, count.unsigned_abs()))
-    }
-
     fn write(self, name: &str, arguments: &FluentArgs<'_>) -> String {
         TEXTS.text(self.locale, name, arguments).unwrap_or_else(|| name.to_owned())
     }
@@ -103,15 +85,6 @@ mod tests {
     #[case("", "en")]
     fn the_browser_chooses_a_language(#[case] accepted: &str, #[case] locale: &str) {
         assert_eq!(ConsoleTexts::preferred(accepted).locale(), locale);
-    }
-
-    #[rstest]
-    #[case(0, "0 s")]
-    #[case(405_000, "6 min 45 s")]
-    #[case(90_061_000, "1 d 1 h")]
-    #[case(3_600_000, "1 h")]
-    fn a_duration_has_two_units(#[case] ms: i64, #[case] text: &str) {
-        assert_eq!(ConsoleTexts::of("en").duration(ms), text);
     }
 
     #[test]

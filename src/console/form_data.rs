@@ -111,8 +111,10 @@ async fn read_body(mut payload: Payload) -> Result<Vec<u8>, FormError> {
 
 #[cfg(test)]
 mod tests {
+    use actix_web::error::PayloadError;
     use actix_web::http::header::HeaderValue;
-    use futures_util::stream;
+    use bytes::Bytes;
+    use futures_util::{Stream, stream};
     use rstest::rstest;
 
     use super::*;
@@ -121,6 +123,11 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_str(media).unwrap());
         headers
+    }
+
+    /// A body that arrives in these pieces.
+    fn streamed(pieces: impl Stream<Item = Result<Bytes, PayloadError>> + 'static) -> Payload {
+        Payload::Stream { payload: Box::pin(pieces) }
     }
 
     #[test]
@@ -144,13 +151,13 @@ mod tests {
         #[case] body: String,
         #[case] expected: Result<(), FormError>,
     ) {
-        let sent = Payload::Stream { payload: Box::pin(stream::iter([Ok(body.into())])) };
+        let sent = streamed(stream::iter([Ok(Bytes::from(body))]));
         assert_eq!(FormData::read(&headers(media), sent).await.map(|_| ()), expected);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_form_that_does_not_end_is_given_up() {
-        let sent = Payload::Stream { payload: Box::pin(stream::pending()) };
+        let sent = streamed(stream::pending());
         assert_eq!(FormData::read(&headers(MEDIA_TYPE), sent).await, Err(FormError::TooSlow));
     }
 }

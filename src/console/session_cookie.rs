@@ -51,7 +51,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             let line = format!("other=1; {}", cookie.split(';').next().unwrap());
             headers.insert(header::COOKIE, HeaderValue::from_str(&line).unwrap());
-            assert_eq!(secrets(&headers).collect::<Vec<_>>(), [secret.clone()]);
+            assert_eq!(secrets(&headers).next().as_ref(), Some(&secret));
         }
         assert!(removed(true).contains("=; Path=/console"));
     }

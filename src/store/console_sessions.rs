@@ -106,7 +106,7 @@ pub async fn find_link(
 ) -> Result<Option<ConsoleLink>, MainError> {
     let wanted = console_link::Column::Hash.eq(hash.to_vec());
     let row = console_link::Entity::find().filter(wanted).one(&connection).await?;
-    row.map(link_of).transpose()
+    row.as_ref().map(link_of).transpose()
 }
 
 /// Deletes a link; returns false if it is gone already, because it was used or replaced.
@@ -139,7 +139,7 @@ fn session_of(row: console_session::Model) -> Result<ConsoleSession, MainError> 
     })
 }
 
-fn link_of(row: console_link::Model) -> Result<ConsoleLink, MainError> {
+fn link_of(row: &console_link::Model) -> Result<ConsoleLink, MainError> {
     let corrupt = |_| MainError::corrupt("console link", &row.id, &"unknown purpose");
     Ok(ConsoleLink {
         organisation: row.organisation_id,

@@ -304,7 +304,3 @@ field-hostname = Rechnername
 field-address = Adresse
 field-notify-subscribers = Abonnenten benachrichtigen
 field-password = Passwort
-duration-days = { $count } T
-duration-hours = { $count } Std.
-duration-minutes = { $count } Min.
-duration-seconds = { $count } Sek.

@@ -304,7 +304,3 @@ field-hostname = Host name
 field-address = Address
 field-notify-subscribers = Notify subscribers
 field-password = Password
-duration-days = { $count } d
-duration-hours = { $count } h
-duration-minutes = { $count } min
-duration-seconds = { $count } s

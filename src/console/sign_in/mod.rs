@@ -40,6 +40,12 @@ struct WelcomeDocument<'a> {
     problem: Option<String>,
 }
 
+/// What was entered behind a link and refused.
+struct RefusedEntry<'a> {
+    email: &'a str,
+    problem: String,
+}
+
 /// Answers a request for one of these documents; `None` for any other path.
 pub(super) async fn answer(
     sessions: &SessionKeeper,
@@ -119,10 +125,22 @@ async fn welcome(
     let email = known.or_else(|| stored_email(form.text("email")));
     let password = form.exact("password").to_owned();
     let Some(email) = email else {
-        return show_welcome(visit, &open, ticket, Some((form, texts.text("email-malformed"))));
+        let problem = texts.text("email-malformed");
+        return show_welcome(
+            visit,
+            &open,
+            ticket,
+            Some(&RefusedEntry { email: form.text("email"), problem }),
+        );
     };
     if !PASSWORD_LENGTH.contains(&password.chars().count()) {
-        return show_welcome(visit, &open, ticket, Some((form, texts.text("password-length"))));
+        let problem = texts.text("password-length");
+        return show_welcome(
+            visit,
+            &open,
+            ticket,
+            Some(&RefusedEntry { email: form.text("email"), problem }),
+        );
     }
     let is_first = open.user.is_none();
     match sessions.use_link(visit, open, LinkAnswer { email, password }).await? {
@@ -135,14 +153,14 @@ fn show_welcome(
     visit: &ConsoleVisit,
     open: &OpenLink,
     ticket: &str,
-    refused: Option<(&FormData, String)>,
+    refused: Option<&RefusedEntry<'_>>,
 ) -> Result<HttpResponse, ScreenError> {
     let texts = visit.texts();
     let frame = ConsoleFrame::without_user(texts, texts.text("welcome"));
     let known_email = open.user.as_ref().map(|user| user.email.as_str());
-    let email = refused.as_ref().map_or("", |(form, _)| form.text("email"));
+    let email = refused.map_or("", |refused| refused.email);
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let problem = refused.as_ref().map(|(_, problem)| problem.clone());
+    let problem = refused.map(|refused| refused.problem.clone());
     let document = WelcomeDocument { frame, ticket, known_email, email, problem };
     Ok(answer::document(status, document.render()?, &visit.headers))
 }

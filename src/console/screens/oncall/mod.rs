@@ -56,11 +56,11 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
 
 fn row_of(row: &Value) -> DutyRow {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let name = |shift: &Value| shift["contact"]["name"].as_str().unwrap_or("–").to_owned();
-    let until = text(&row["on_duty"]["ends_at"]);
+    let name = |person: &Value| person["contact_name"].as_str().unwrap_or("–").to_owned();
+    let until = text(&row["until"]);
     DutyRow {
-        link: format!("/console/oncall/schedules/{}", text(&row["schedule"]["id"])),
-        schedule: text(&row["schedule"]["name"]),
+        link: format!("/console/oncall/schedules/{}", text(&row["schedule_id"])),
+        schedule: text(&row["schedule_name"]),
         on_duty: name(&row["on_duty"]),
         until: until.get(..16).map(|time| format!("{} UTC", time.replace('T', " "))).unwrap_or_default(),
         next: name(&row["next"]),

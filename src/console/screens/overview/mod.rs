@@ -125,8 +125,8 @@ async fn duty(visit: &UserVisit) -> Result<Vec<String>, ScreenError> {
     let body = seen(visit, "/v1/oncall/current").await?;
     let rows = body["data"].as_array().cloned().unwrap_or_default();
     let line = |row: &Value| {
-        let contact = row["contact"]["name"].as_str().map(str::to_owned);
-        format!("{}: {}", text(&row["schedule"]["name"]), contact.unwrap_or_else(|| "–".to_owned()))
+        let contact = row["on_duty"]["contact_name"].as_str().unwrap_or("–");
+        format!("{}: {contact}", text(&row["schedule_name"]))
     };
     Ok(rows.iter().map(line).collect())
 }

@@ -19,7 +19,8 @@ use crate::console::screens::resources::input::{MalformedField, body_of};
 use crate::console::screens::resources::spec::{ActionSpec, FieldTime, ResourcePlace, ResourceSpec};
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::screens::resources::view::{
-    FormProblems, FormSource, ListDocument, ResourceDocument, SecretDocument, Viewer, sections_of,
+    FormProblems, FormSource, ListDocument, RefusedForm, ResourceDocument, SecretDocument, Viewer,
+    sections_of,
 };
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
@@ -101,15 +102,12 @@ impl ResourceRequest<'_> {
         self.document(StatusCode::OK, document.render()?)
     }
 
-    async fn show_new(
-        &self,
-        refused: Option<(&FormData, FormProblems)>,
-    ) -> Result<HttpResponse, ScreenError> {
+    async fn show_new(&self, refused: Option<RefusedForm<'_>>) -> Result<HttpResponse, ScreenError> {
         self.require(self.spec.create)?;
         let title = self.visit.texts.text(&format!("new-{}", self.spec.name));
         let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
         let source = match refused {
-            Some((form, problems)) => FormSource::Entered(form, problems),
+            Some(refused) => FormSource::Entered(refused),
             None => FormSource::Stored(&Value::Null),
         };
         let form = self.viewer().form(self.spec.fields, &source, FieldTime::Creation).await?;
@@ -132,31 +130,32 @@ impl ResourceRequest<'_> {
         self.require(self.spec.create)?;
         let body = match body_of(self.spec.fields, form, FieldTime::Creation) {
             Ok(body) => body,
-            Err(malformed) => return self.show_new(Some((form, self.malformed(malformed)))).await,
+            Err(malformed) => {
+                return self.show_new(Some(RefusedForm { form, problems: self.malformed(malformed) })).await;
+            }
         };
         let key = Some(form.text("form-key")).filter(|key| !key.is_empty());
         match self.visit.write(HttpVerb::Post, &self.api(), &body, key).await {
             Ok(answer) => self.done(&answer["data"], "created"),
-            Err(ApiError::Fields(errors)) => self.show_new(Some((form, FormProblems::of(&errors)))).await,
+            Err(ApiError::Fields(errors)) => {
+                self.show_new(Some(RefusedForm { form, problems: FormProblems::of(&errors) })).await
+            }
             Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
-                self.show_new(Some((form, FormProblems::general(error.to_string())))).await
+                self.show_new(Some(RefusedForm { form, problems: FormProblems::general(error.to_string()) }))
+                    .await
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn show(
-        &self,
-        id: &str,
-        refused: Option<(&FormData, FormProblems)>,
-    ) -> Result<HttpResponse, ScreenError> {
+    async fn show(&self, id: &str, refused: Option<RefusedForm<'_>>) -> Result<HttpResponse, ScreenError> {
         let stored = self.find(id).await?;
         let viewer = self.viewer();
         let title = viewer.title_of(&stored);
         let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
         let may_edit = self.spec.edit.is_some_and(|permission| self.visit.may(permission));
         let source = match refused {
-            Some((form, problems)) => FormSource::Entered(form, problems),
+            Some(refused) => FormSource::Entered(refused),
             None => FormSource::Stored(&stored),
         };
         let form = match may_edit {
@@ -189,13 +188,18 @@ impl ResourceRequest<'_> {
         self.require(self.spec.edit)?;
         let body = match body_of(self.spec.fields, form, FieldTime::Change) {
             Ok(body) => body,
-            Err(malformed) => return self.show(id, Some((form, self.malformed(malformed)))).await,
+            Err(malformed) => {
+                return self.show(id, Some(RefusedForm { form, problems: self.malformed(malformed) })).await;
+            }
         };
         match self.visit.write(HttpVerb::Patch, &format!("{}/{id}", self.api()), &body, None).await {
             Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=changed", self.screen()))),
-            Err(ApiError::Fields(errors)) => self.show(id, Some((form, FormProblems::of(&errors)))).await,
+            Err(ApiError::Fields(errors)) => {
+                self.show(id, Some(RefusedForm { form, problems: FormProblems::of(&errors) })).await
+            }
             Err(error @ (ApiError::Conflict(_) | ApiError::Shared(_))) => {
-                self.show(id, Some((form, FormProblems::general(error.to_string())))).await
+                self.show(id, Some(RefusedForm { form, problems: FormProblems::general(error.to_string()) }))
+                    .await
             }
             Err(error) => Err(error.into()),
         }
@@ -217,7 +221,7 @@ impl ResourceRequest<'_> {
             Err(ApiError::Fields(errors)) => {
                 let problems =
                     FormProblems::general(errors.iter().map(|(_, rule)| rule.to_string()).collect());
-                self.show(id, Some((&FormData::default(), problems))).await
+                self.show(id, Some(RefusedForm { form: &FormData::default(), problems })).await
             }
             Err(error) => Err(error.into()),
         }
@@ -229,7 +233,9 @@ impl ResourceRequest<'_> {
         self.require(Some(action.permission))?;
         let body = match body_of(action.fields, form, FieldTime::Creation) {
             Ok(body) => body,
-            Err(malformed) => return self.show(id, Some((form, self.malformed(malformed)))).await,
+            Err(malformed) => {
+                return self.show(id, Some(RefusedForm { form, problems: self.malformed(malformed) })).await;
+            }
         };
         let target = format!("{}/{id}/{name}", self.api());
         match self.visit.write(HttpVerb::Post, &target, &body, None).await {
@@ -239,10 +245,11 @@ impl ResourceRequest<'_> {
             Err(ApiError::Fields(errors)) => {
                 let texts = errors.iter().map(|(field, rule)| format!("{field}: {rule}"));
                 let problems = FormProblems::general(texts.collect::<Vec<_>>().join(" "));
-                self.show(id, Some((form, problems))).await
+                self.show(id, Some(RefusedForm { form, problems })).await
             }
             Err(error @ (ApiError::Conflict(_) | ApiError::VerifyCooldown(_))) => {
-                self.show(id, Some((form, FormProblems::general(error.to_string())))).await
+                self.show(id, Some(RefusedForm { form, problems: FormProblems::general(error.to_string()) }))
+                    .await
             }
             Err(error) => Err(error.into()),
         }

@@ -121,7 +121,13 @@ pub(super) enum FormSource<'a> {
     /// A stored resource; null for a new one.
     Stored(&'a Value),
     /// What was entered and refused.
-    Entered(&'a FormData, FormProblems),
+    Entered(RefusedForm<'a>),
+}
+
+/// A form that was refused.
+pub(super) struct RefusedForm<'a> {
+    pub(super) form: &'a FormData,
+    pub(super) problems: FormProblems,
 }
 
 /// Why a form was refused.
@@ -279,7 +285,7 @@ impl Viewer<'_> {
         }
         let problem = match source {
             FormSource::Stored(_) => None,
-            FormSource::Entered(_, problems) => problems.elsewhere(&shown),
+            FormSource::Entered(refused) => refused.problems.elsewhere(&shown),
         };
         Ok(FormView { fields: views, problem })
     }
@@ -288,7 +294,7 @@ impl Viewer<'_> {
         let texts = self.visit.texts;
         let (values, problem) = match source {
             FormSource::Stored(view) => (entered_form(value_at(view, spec), spec.kind), None),
-            FormSource::Entered(form, problems) => {
+            FormSource::Entered(RefusedForm { form, problems }) => {
                 let entered = form.all(spec.name).map(str::to_owned).collect();
                 (entered, problems.of_field(spec.name))
             }
