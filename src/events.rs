@@ -6,7 +6,6 @@
 
 pub mod fact;
 mod publication_queue;
-mod read_progress;
 mod remote_results;
 pub mod subscription;
 pub mod tail;

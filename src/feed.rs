@@ -6,6 +6,8 @@
 //!
 //! Functions fail when the database that they use does.
 
+pub mod read_progress;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,10 +13,11 @@ use tokio::time::Instant;
 /// follows.
 const OVERLAP: Duration = Duration::from_secs(60);
 /// Number of rows before the newest one that are searched for rows that became visible late.
-pub(super) const BEHIND: i64 = 500;
+pub const BEHIND: i64 = 500;
 
+/// The numbers of a table that a reader has read.
 #[derive(Debug)]
-pub(super) struct ReadProgress {
+pub struct ReadProgress {
     settled: i64,
     /// Numbers above `settled` that have been read.
     seen: BTreeSet<i64>,
@@ -28,13 +29,15 @@ pub(super) struct ReadProgress {
 
 impl ReadProgress {
     /// Starts after this number, in a table whose numbers become visible in order.
-    pub(super) const fn behind(number: i64) -> Self {
+    #[must_use]
+    pub const fn behind(number: i64) -> Self {
         Self { settled: number, seen: BTreeSet::new(), marks: VecDeque::new(), is_shared: false }
     }
 
     /// Starts after the `visible` numbers, which must be all that are visible after `start`. Numbers missing among them are
     /// read when they become visible.
-    pub(super) fn among(start: i64, visible: impl IntoIterator<Item = i64>) -> Self {
+    #[must_use]
+    pub fn among(start: i64, visible: impl IntoIterator<Item = i64>) -> Self {
         let mut seen: BTreeSet<i64> = visible.into_iter().collect();
         let mut settled = start;
         while seen.remove(&(settled + 1)) {
@@ -44,17 +47,19 @@ impl ReadProgress {
     }
 
     /// The number up to which every row has been read.
-    pub(super) const fn settled(&self) -> i64 {
+    #[must_use]
+    pub const fn settled(&self) -> i64 {
         self.settled
     }
 
     /// Returns true if the row with this number has not been read yet.
-    pub(super) fn is_new(&self, number: i64) -> bool {
+    #[must_use]
+    pub fn is_new(&self, number: i64) -> bool {
         number > self.settled && !self.seen.contains(&number)
     }
 
     /// Notes that a row was read; returns false if it had been read before.
-    pub(super) fn note(&mut self, number: i64) -> bool {
+    pub fn note(&mut self, number: i64) -> bool {
         let is_new = self.is_new(number);
         if !self.is_shared {
             self.settled = self.settled.max(number);
@@ -65,7 +70,7 @@ impl ReadProgress {
     }
 
     /// Advances the settled number past rows that were read long enough ago.
-    pub(super) fn advance_settled(&mut self, now: Instant) {
+    pub fn advance_settled(&mut self, now: Instant) {
         if let Some(newest) = self.seen.last().copied()
             && self.marks.back().is_none_or(|(_, number)| *number < newest)
         {
