@@ -4,11 +4,15 @@
 //! A reader takes a [`CommitStamp`], reads, and caches the data with the stamp and the [`ChangeScope`]s that the data
 //! belongs to. The data is current until a commit that concerns one of these scopes is marked, which happens before the
 //! commit is acknowledged. A transaction that writes one of the tables without naming a scope concerns all scopes.
+//!
+//! A transaction that writes services and names some writes no others. A reader that follows services relies on that
+//! (`commit_log`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::service::ServiceKey;
+use crate::store::commit_log::{CommitLog, CommitNote, ServiceCommits, WrittenData};
 
 /// The tables with the data shown about services.
 const TABLES: [&str; 8] = [
@@ -67,6 +71,8 @@ pub(super) struct WriteSet {
     has_written_pages: bool,
     /// True once the transaction has written any table.
     is_writing: bool,
+    /// Data about services that was written.
+    data: WrittenData,
     concerns: Vec<ChangeScope>,
 }
 
@@ -75,6 +81,7 @@ impl WriteSet {
     pub(super) fn note(&mut self, sql: &str) {
         let table = table_written(sql);
         self.is_writing |= table.is_some();
+        table.into_iter().for_each(|table| self.data.add_table(table));
         let is_one_of =
             |tables: &[&str]| table.is_some_and(|table| tables.contains(&table) || table.is_empty());
         self.has_written |= is_one_of(&TABLES);
@@ -109,12 +116,15 @@ pub struct CommitTracker {
     pages: AtomicU64,
     /// The last commit that concerned a scope of this slot.
     slots: Box<[AtomicU64]>,
+    /// The latest commits that concern services.
+    log: CommitLog,
 }
 
 impl Default for CommitTracker {
     fn default() -> Self {
         let slots = (0..SLOTS).map(|_| AtomicU64::new(0)).collect();
-        Self { commits: AtomicU64::new(0), everybody: AtomicU64::new(0), pages: AtomicU64::new(0), slots }
+        let [commits, everybody, pages] = [(); 3].map(|()| AtomicU64::new(0));
+        Self { commits, everybody, pages, slots, log: CommitLog::default() }
     }
 }
 
@@ -139,13 +149,26 @@ impl CommitTracker {
         self.pages.load(Ordering::Acquire) <= stamp.0
     }
 
+    /// Returns the data about services of an organisation that was committed since the stamp was taken, and the stamp for the
+    /// next call.
+    #[must_use]
+    pub fn commits_since(&self, stamp: CommitStamp, organisation: i64) -> (CommitStamp, ServiceCommits) {
+        let newest = || self.commits.load(Ordering::Acquire);
+        let (newest, commits) = self.log.since(stamp.0, organisation, newest);
+        (CommitStamp(newest), commits)
+    }
+
+    fn next_number(&self) -> u64 {
+        self.commits.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
     /// Marks the writes of a commit. Called once the commit is visible, so that a reader of the earlier data has an older
     /// stamp.
     pub(super) fn mark(&self, written: &WriteSet) {
         if !written.has_written && !written.has_written_pages {
             return;
         }
-        let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
+        let number = self.log.note(|| self.next_number(), CommitNote::from(written));
         if written.has_written_pages {
             self.pages.fetch_max(number, Ordering::AcqRel);
         }
@@ -162,9 +185,24 @@ impl CommitTracker {
 
     /// Marks all scopes and status pages. For a commit with an unknown outcome.
     pub fn mark_all(&self) {
-        let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
+        let (organisations, services) = (Vec::new(), Vec::new());
+        let everything = CommitNote { organisations, services, written: WrittenData::ALL };
+        let number = self.log.note(|| self.next_number(), everything);
         self.everybody.fetch_max(number, Ordering::AcqRel);
         self.pages.fetch_max(number, Ordering::AcqRel);
+    }
+}
+
+impl From<&WriteSet> for CommitNote {
+    fn from(written: &WriteSet) -> Self {
+        let mut note = Self { organisations: Vec::new(), services: Vec::new(), written: written.data };
+        for scope in &written.concerns {
+            match scope {
+                ChangeScope::Organisation(organisation) => note.organisations.push(*organisation),
+                ChangeScope::Service(service) => note.services.push(*service),
+            }
+        }
+        note
     }
 }
 

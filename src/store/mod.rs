@@ -20,6 +20,7 @@ mod bounded_handle;
 pub mod certificates;
 pub mod changes;
 pub mod clock_mark;
+pub mod commit_log;
 pub mod component_inputs;
 pub mod components;
 mod connection;

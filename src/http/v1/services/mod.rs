@@ -105,6 +105,8 @@ pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedR
         heartbeats::insert(&*write, service.key, &secret).await?;
     }
     update_synced_groups(&write, &caller, &service).await?;
+    write.concerns(ChangeScope::Organisation(caller.organisation.key));
+    write.concerns(ChangeScope::Service(service.key));
     let location = format!("{}/v1/services/{}", state.base_url, service.id);
     let reply = ApiReply::created(viewer.show_current(&*write, &service).await?, &location);
     let reply = write.commit(reply).await?;
@@ -146,8 +148,9 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
     if service.settings != stored.settings {
         heartbeats::count_from(&*write, service.key, service.updated_at).await?;
     }
-    if !tagging.is_change() {
-        write.concerns(ChangeScope::Service(service.key));
+    write.concerns(ChangeScope::Service(service.key));
+    if tagging.is_change() {
+        write.concerns(ChangeScope::Organisation(caller.organisation.key));
     }
     if tagging.is_change() || service.name != stored.name {
         update_synced_groups(&write, &caller, &service).await?;
@@ -177,6 +180,8 @@ pub(super) async fn delete_service(call: ApiCall<AppState>) -> Result<CommittedR
     recheck_dependents(&write, service.key, state.now()).await?;
     synced_groups::forget_service(&*write, service.key).await?;
     services::delete(&*write, service.key).await?;
+    write.concerns(ChangeScope::Organisation(caller.organisation.key));
+    write.concerns(ChangeScope::Service(service.key));
     let cleanup = json!({
         "incidents_resolved": incidents.resolved,
         "incidents_deleted": incidents.deleted,
