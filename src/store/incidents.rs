@@ -2,7 +2,7 @@
 //!
 //! Submodules: `row_changes` writes, `list` reads lists, `links` reads the rows that belong to an incident, `of_service`
 //! handles the deletion of a service, `recovery` the measured recovery of services, `excerpt` reads parts of incidents
-//! with many services. Finders are scoped by organisation, except those by database key and those of `recovery`.
+//! with many services, `open_links` the services that open incidents affect. Finders are scoped by organisation, except those by database key and those of `recovery`.
 
 mod affected;
 pub mod automation;
@@ -13,6 +13,7 @@ pub mod group_keys;
 mod links;
 pub mod list;
 pub mod of_service;
+pub mod open_links;
 pub mod recovery;
 pub mod row_changes;
 mod rows;

@@ -192,6 +192,15 @@ pub async fn keys(connection: &dyn StoreConnection, organisation: i64) -> Result
     Ok(query.into_tuple().all(&connection).await?)
 }
 
+/// The keys and revisions of all services of an organisation, in ascending order of the keys.
+pub async fn revisions(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+) -> Result<Vec<(ServiceKey, i64)>, MainError> {
+    let query = of_organisation(organisation).select_only().columns([Column::Id, Column::Revision]);
+    Ok(query.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
+}
+
 /// Records that the measurements of a deleted service have been erased.
 pub async fn finish_erasure(connection: &dyn StoreConnection, service: ServiceKey) -> Result<(), MainError> {
     history_erasure::Entity::delete_by_id(service).exec(&connection).await?;

@@ -177,6 +177,27 @@ pub async fn of_services(
     Ok(found)
 }
 
+/// The links between these services and their tags (database keys), in no particular order.
+pub async fn links_of_services(
+    connection: &dyn StoreConnection,
+    services: &[ServiceKey],
+) -> Result<Vec<(ServiceKey, i64)>, MainError> {
+    let mut links = Vec::new();
+    for some in services.chunks(CHUNK) {
+        let of_some = service_tag::Entity::find()
+            .select_only()
+            .columns([service_tag::Column::ServiceId, service_tag::Column::TagId])
+            .filter(service_tag::Column::ServiceId.is_in(some.iter().copied()));
+        links.extend(of_some.into_tuple::<(ServiceKey, i64)>().all(&connection).await?);
+    }
+    Ok(links)
+}
+
+/// All tags of an organisation, in no particular order.
+pub async fn all(connection: &dyn StoreConnection, organisation: i64) -> Result<Vec<Tag>, MainError> {
+    of_organisation(organisation).all(&connection).await?.into_iter().map(from_row).collect()
+}
+
 /// The tags with these database keys, of any organisation. For callers that took the keys from rows of their organisation.
 pub(super) async fn by_rows(
     connection: &dyn StoreConnection,

@@ -5,7 +5,7 @@
 //! window of a service opens or its last one closes, the revision of the service is raised, so that the engine applies
 //! the change. All of this happens in the transaction of the change to the maintenance.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Expr, LockType};
@@ -46,6 +46,43 @@ pub async fn covered(
             .all(&connection)
             .await?;
         found.extend(covered);
+    }
+    Ok(found)
+}
+
+/// The services of an organisation that are covered by a maintenance in progress, planned or not, each with the start of the
+/// first one.
+pub async fn covered_since(
+    connection: &dyn StoreConnection,
+    organisation: i64,
+) -> Result<HashMap<ServiceKey, Timestamp>, MainError> {
+    use maintenance::Column;
+    let running: Vec<(MaintenanceKey, i64, Option<i64>)> = maintenance::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::ScheduledStart, Column::ActualStart])
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::Status.eq(MaintenanceStatus::InProgress.as_str()))
+        .into_tuple()
+        .all(&connection)
+        .await?;
+    let start = |(key, planned, actual): (MaintenanceKey, i64, Option<i64>)| {
+        (key, Timestamp::from_ms(actual.unwrap_or(planned)))
+    };
+    let starts: HashMap<MaintenanceKey, Timestamp> = running.into_iter().map(start).collect();
+    let maintenances: Vec<MaintenanceKey> = starts.keys().copied().collect();
+    let mut found: HashMap<ServiceKey, Timestamp> = HashMap::new();
+    for some in maintenances.chunks(AT_ONCE) {
+        let links: Vec<(MaintenanceKey, ServiceKey)> = maintenance_service::Entity::find()
+            .select_only()
+            .columns([maintenance_service::Column::MaintenanceId, maintenance_service::Column::ServiceId])
+            .filter(maintenance_service::Column::MaintenanceId.is_in(some.iter().copied()))
+            .into_tuple()
+            .all(&connection)
+            .await?;
+        for (maintenance, service) in links {
+            let start = starts[&maintenance];
+            found.entry(service).and_modify(|first| *first = start.min(*first)).or_insert(start);
+        }
     }
     Ok(found)
 }
