@@ -7,7 +7,7 @@
 //! 7. interfaces: [`http`], the REST API; [`pages`], public status pages; [`remote`] and [`agent`], remote locations as a node
 //!    sees them, and this process as one; [`cluster`], services shared among nodes
 //! 6. reactions to what is stored: [`events`], [`incidents`], [`notices`]; [`record`] writes, compacts and restores the history;
-//!    [`mod@backup`] copies an installation
+//!    [`mod@backup`] copies an installation; [`fleet_view`], the services of an organisation in memory
 //! 5. support: [`feed`], status changes in their order; [`notify`], messages to people; [`bus`], NATS; [`timetable`], what is due
 //!    by the clock; [`sla_reports`] and [`history_figures`], figures from the history; [`mod@certificates`], TLS certificates of
 //!    custom domains; [`verdict_texts`], the explanation of a status in words
@@ -48,6 +48,7 @@ pub mod egress;
 pub mod engine;
 pub mod events;
 pub mod feed;
+pub mod fleet_view;
 pub mod history_figures;
 pub mod http;
 pub mod id;

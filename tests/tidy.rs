@@ -36,7 +36,7 @@ const FLOORS: [&[&str]; 8] = [
         "certificates",
         "verdict_texts",
     ],
-    &["events", "incidents", "notices", "record", "backup", "subscribers"],
+    &["events", "fleet_view", "incidents", "notices", "record", "backup", "subscribers"],
     &["http", "pages", "remote", "agent", "cluster"],
     &["console", "app", "bench", "doctor", "cli", "lib", "main"],
 ];
