@@ -1,5 +1,6 @@
 //! Memory limits (reliability 18): a hostile response costs at most 2 MiB a check, whatever it announces, and a hostile template
-//! at most 8 MiB. A list costs no more for the configurations of the services in it.
+//! at most 8 MiB. A list costs no more for the configurations of the services in it. A view of all services of an organisation
+//! takes at most 200 bytes for each.
 //!
 //! A binary of its own, because it counts every allocation of the process.
 
@@ -20,9 +21,14 @@ use sea_orm::EntityTrait;
 use serde_json::json;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use watchkeeper::clock::Timestamp;
 use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
+use watchkeeper::fleet_view::view::FleetView;
 use watchkeeper::id::Id;
-use watchkeeper::model::check::CheckOutcome;
+use watchkeeper::model::check::{CheckOutcome, CheckType};
+use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
+use watchkeeper::model::tag::Tag;
 use watchkeeper::model::visibility::Visibility;
 use watchkeeper::notify::template::{MessageTemplate, TEMPLATE_LENGTH, WorkMeter};
 use watchkeeper::probe;
@@ -41,6 +47,8 @@ const MIB: usize = 1 << 20;
 const EXTRA_MAX_BYTES: usize = 2 * MIB;
 const TEMPLATE_MAX_BYTES: usize = 8 * MIB;
 const LIST_MAX_BYTES: usize = 20 * MIB;
+const VIEW_MAX_BYTES: usize = 20_000_000;
+const VIEW_SERVICES: usize = 100_000;
 /// Maximum ratios of the time of a list to that of one whose services have no configuration, and of one without services.
 const LIST_TIMES_MAX: [u32; 2] = [3, 10];
 /// Number of times that the lists are read: at least, and until the shortest times are within the limit.
@@ -286,4 +294,48 @@ async fn a_list_of_incidents_does_not_read_service_configurations() {
     }
     println!("no services, forty without configuration, forty with it: {best:?}");
     assert!(is_within(best), "{best:?}");
+}
+
+/// A service like many others, with three tags.
+fn listed_service(number: usize) -> FleetFacts {
+    let settings = SettingsOutline {
+        interval_seconds: 60,
+        timeout_seconds: 10,
+        retries: 2,
+        assigned_probes: None,
+        recovery_checks: 1,
+    };
+    let key = i64::try_from(number).unwrap();
+    let outline = ServiceOutline {
+        key,
+        id: Id::random(),
+        organisation: 1,
+        name: format!("Checkout Europe {number:06}"),
+        check_type: CheckType::Http,
+        target: Some(format!("https://checkout-{number:06}.eu.example.com/health")),
+        settings: Some(settings),
+        pause: None,
+        status_override: None,
+    };
+    let measured = MeasuredState { is_answered: true, ..MeasuredState::default() };
+    let tags = vec![key % 40, 40 + key % 5, 50 + key % 3];
+    FleetFacts { outline, tags, maintenance_since: None, incident: IncidentPresence::Absent, measured }
+}
+
+#[tokio::test]
+async fn a_view_takes_two_hundred_bytes_a_service() {
+    let _alone = COUNTING.lock().await;
+    let at = Timestamp::from_ms(0);
+    let tag = |row: i64| Tag { row, ..Tag::new(1, format!("tag:{row}").parse().unwrap(), None, at) };
+    let tags: Vec<Tag> = (0..53).map(tag).collect();
+    let before = ALLOCATOR.current_usage();
+    let view = FleetView::of_services((0..VIEW_SERVICES).map(listed_service), &tags, Vec::new(), at);
+    let bytes = ALLOCATOR.current_usage().saturating_sub(before);
+    println!(
+        "{} bytes a service, {} of them counted by the view",
+        bytes / VIEW_SERVICES,
+        view.bytes() / VIEW_SERVICES
+    );
+    assert_eq!(view.len(), VIEW_SERVICES);
+    assert!(bytes <= VIEW_MAX_BYTES, "{bytes} bytes");
 }
