@@ -1,4 +1,25 @@
 //! The services of an organisation in memory, for the lists of the console: a query of 100,000 services takes milliseconds.
+//!
+//! A [`FleetView`] has the services of one organisation as columns (`columns`): at most 200 bytes a service, with the names, the
+//! targets to search in, and the tags. It is read as a whole when it is first used. After that [`FleetViews::of`] brings it up
+//! to date before it is returned (`follower`):
+//!
+//! ```text
+//! commits of this process ─► store::commit_log ─► services that a commit names: read by key (`reader`)
+//!                                              └► without names: revisions are compared; tags, maintenances and open
+//!                                                 incidents are read as a whole, of which there are few
+//! status changes, of any node ─► the owners of these services are asked for their states
+//! ownership ─► services of a partition without an owner are marked, and read again when it has one
+//! ```
+//!
+//! So the cost of a change does not depend on the number of services. On PostgreSQL, where other processes write too, the
+//! revisions are also compared once a second, or less often if that takes long.
+//!
+//! A list is asked for by a [`FleetQuery`](query::FleetQuery), which [`query_parser`] reads as a person types it; each filter is
+//! a pass over bits and columns (`evaluation`), and a page is cut behind a cursor (`listing`). A stream of live updates calls
+//! [`FleetViews::of`] at most four times a second, and sends the rows of [`FleetView::changes_since`].
+//!
+//! A view shows no figures: uptime and response times change with every result. They are read for the rows of a page.
 
 pub mod fleet_facts;
 pub mod fleet_row;
@@ -13,7 +34,175 @@ pub mod visible_tags;
 
 mod columns;
 mod evaluation;
+mod follower;
 mod location_sets;
 mod owner_absence;
 mod packed_lists;
+mod reader;
 mod row_set;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::clock::Timestamp;
+use crate::fleet_view::follower::FleetFollower;
+use crate::fleet_view::reader::FleetReader;
+use crate::fleet_view::view::FleetView;
+use crate::fleet_view::visible_tags::VisibleTags;
+use crate::model::visibility::Visibility;
+use crate::service_router::ServiceRouter;
+use crate::store::{MainError, StoreError, access_scopes};
+
+/// Time limit for bringing a view up to date; after it the view is returned as it is.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The time for which nothing is read again after a failure.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The time after which a view that nobody uses is dropped.
+const UNUSED_AFTER: Duration = Duration::from_secs(600);
+/// Maximum number of views; the one that was not used for the longest time is dropped first.
+const VIEWS_MAX: usize = 64;
+
+/// The views of all organisations that are in use.
+#[derive(Debug)]
+pub struct FleetViews {
+    router: ServiceRouter,
+    entries: Mutex<HashMap<i64, Arc<ViewEntry>>>,
+}
+
+/// A view, brought up to date.
+#[derive(Clone, Debug)]
+pub struct CurrentFleet {
+    /// The view.
+    pub view: Arc<FleetView>,
+    /// Set if the view cannot be brought up to date: the last time at which it was.
+    pub as_of: Option<Timestamp>,
+}
+
+struct ViewEntry {
+    used_at: Mutex<Instant>,
+    shown: Mutex<Option<ShownView>>,
+    /// One caller at a time brings the view up to date.
+    follower: tokio::sync::Mutex<Option<FleetFollower>>,
+}
+
+#[derive(Clone, Debug)]
+struct ShownView {
+    view: Arc<FleetView>,
+    current_at: Timestamp,
+    failed_at: Option<Instant>,
+}
+
+impl FleetViews {
+    /// Creates an empty collection.
+    #[must_use]
+    pub fn new(router: ServiceRouter) -> Self {
+        Self { router, entries: Mutex::default() }
+    }
+
+    /// Returns the services of an organisation (database key), with everything that this process has committed before the call
+    /// and the status changes recorded up to a quarter of a second before it.
+    ///
+    /// # Errors
+    /// When the services were never read, and the database fails. Later failures only make the view outdated.
+    pub async fn of(&self, organisation: i64, now: Timestamp) -> Result<CurrentFleet, StoreError> {
+        let entry = self.entry(organisation);
+        let Some(known) = lock(&entry.shown).clone() else {
+            return self.first_view(&entry, organisation, now).await;
+        };
+        if known.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
+            return Ok(known.outdated());
+        }
+        let refreshed = timeout(PATIENCE, async {
+            match &mut *entry.follower.lock().await {
+                Some(follower) => follower.refresh(&known.view, now).await,
+                None => Ok(()),
+            }
+        });
+        let failure = match refreshed.await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("the databases do not answer in time".to_owned()),
+        };
+        let shown = match &failure {
+            None => ShownView { current_at: now.max(known.current_at), failed_at: None, ..known },
+            Some(_) => ShownView { failed_at: Some(Instant::now()), ..known },
+        };
+        *lock(&entry.shown) = Some(shown.clone());
+        if let Some(error) = failure {
+            tracing::warn!(organisation, error, "cannot bring the list of services up to date; retrying");
+            return Ok(shown.outdated());
+        }
+        Ok(CurrentFleet { view: shown.view, as_of: None })
+    }
+
+    /// Returns the part of the services that a caller may see at present.
+    pub async fn visible_tags(&self, visibility: Visibility) -> Result<VisibleTags, MainError> {
+        let Some(scope) = visibility.scope() else { return Ok(VisibleTags::ALL) };
+        let mut tags = access_scopes::tags_of(self.router.databases.main.reader(), &[scope]).await?;
+        let tags = tags.remove(&scope).unwrap_or_default();
+        Ok(VisibleTags::of(tags.into_iter().map(|tag| tag.row).collect()))
+    }
+
+    /// Reads all services, unless another caller has just done that.
+    async fn first_view(
+        &self,
+        entry: &ViewEntry,
+        organisation: i64,
+        now: Timestamp,
+    ) -> Result<CurrentFleet, StoreError> {
+        let mut follower = entry.follower.lock().await;
+        let known = lock(&entry.shown).clone();
+        let view = match known {
+            Some(shown) => shown.view,
+            None => {
+                let reader = FleetReader { router: self.router.clone(), organisation };
+                let (begun, view) = FleetFollower::begin(reader, now).await?;
+                *follower = Some(begun);
+                let view = Arc::new(view);
+                let shown = ShownView { view: Arc::clone(&view), current_at: now, failed_at: None };
+                *lock(&entry.shown) = Some(shown);
+                view
+            }
+        };
+        Ok(CurrentFleet { view, as_of: None })
+    }
+
+    fn entry(&self, organisation: i64) -> Arc<ViewEntry> {
+        let mut entries = lock(&self.entries);
+        let now = Instant::now();
+        if let Some(entry) = entries.get(&organisation) {
+            *lock(&entry.used_at) = now;
+            return Arc::clone(entry);
+        }
+        entries.retain(|_, entry| lock(&entry.used_at).elapsed() < UNUSED_AFTER);
+        while entries.len() >= VIEWS_MAX {
+            let oldest = entries.iter().min_by_key(|(_, entry)| *lock(&entry.used_at));
+            let Some(oldest) = oldest.map(|(organisation, _)| *organisation) else { break };
+            entries.remove(&oldest);
+        }
+        let (used_at, shown, follower) = (Mutex::new(now), Mutex::default(), tokio::sync::Mutex::default());
+        let entry = Arc::new(ViewEntry { used_at, shown, follower });
+        entries.insert(organisation, Arc::clone(&entry));
+        entry
+    }
+}
+
+impl ShownView {
+    fn outdated(self) -> CurrentFleet {
+        CurrentFleet { view: self.view, as_of: Some(self.current_at) }
+    }
+}
+
+impl fmt::Debug for ViewEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ViewEntry").field("used_at", &self.used_at).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -19,6 +19,7 @@ mod events;
 mod feed;
 mod figures;
 mod flapping;
+mod fleet_view;
 mod heartbeats;
 mod held_messages;
 mod holds;

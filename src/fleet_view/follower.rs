@@ -1,0 +1,340 @@
+//! Keeps a view up to date: finds out which services have changed, and reads only these.
+//!
+//! What has to be read is noted first and removed from the notes after it was applied. So a refresh that fails or is dropped
+//! halfway loses nothing, and the next one continues.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::clock::Timestamp;
+use crate::feed::read_progress::{BEHIND, ReadProgress};
+use crate::fleet_view::columns::FleetColumns;
+use crate::fleet_view::fleet_facts::MeasuredState;
+use crate::fleet_view::owner_absence::OwnerAbsence;
+use crate::fleet_view::reader::{CHUNK, ConcernedServices, FleetReader, measured_state};
+use crate::fleet_view::revision_log::RevisionLog;
+use crate::fleet_view::view::{FleetContents, FleetView};
+use crate::model::history::StatusChange;
+use crate::model::partition::PartitionSet;
+use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::store::changes::CommitStamp;
+use crate::store::commit_log::WrittenData;
+use crate::store::history::feed::{self, NumberedChange};
+use crate::store::{HistoryError, MainError, StoreError, services, tags};
+
+/// The shortest time between two readings of status changes.
+const STATES_EVERY: Duration = Duration::from_millis(250);
+/// The time after which owners that did not answer are asked again.
+const SILENT_EVERY: Duration = Duration::from_secs(2);
+/// The shortest time between two comparisons with a database that other processes write.
+const COMPARED_EVERY: Duration = Duration::from_secs(1);
+/// A comparison may take one part in so many of the time.
+const COMPARISON_SHARE: u32 = 50;
+/// Maximum number of status changes read in one statement.
+const CHANGES_AT_ONCE: u64 = 500;
+
+/// Follows the services of one organisation.
+pub(super) struct FleetFollower {
+    reader: FleetReader,
+    /// Commits of this process were noted up to here.
+    stamp: CommitStamp,
+    /// Status changes were noted up to here; `None` until the history could be read.
+    changes: Option<ReadProgress>,
+    concerned: ConcernedServices,
+    /// Data that has to be read as a whole.
+    unread: WrittenData,
+    /// Services that have to be read.
+    services: BTreeSet<ServiceKey>,
+    /// Services whose owners have to be asked, with the last recorded edge.
+    states: BTreeMap<ServiceKey, Option<StatusChange>>,
+    /// Services whose owners did not answer.
+    silent: BTreeSet<ServiceKey>,
+    states_at: Instant,
+    silent_at: Instant,
+    compare_at: Instant,
+}
+
+impl FleetFollower {
+    /// Reads all services of an organisation, and follows them from then on.
+    pub(super) async fn begin(reader: FleetReader, now: Timestamp) -> Result<(Self, FleetView), StoreError> {
+        let main = &reader.databases().main;
+        let stamp = main.own_changes().stamp();
+        let changes = begin_progress(&reader).await.inspect_err(|error| {
+            tracing::warn!(%error, "cannot follow status changes of services; retrying");
+        });
+        let concerned = ConcernedServices {
+            maintenances: reader.maintenances().await?,
+            incidents: reader.incidents().await?,
+        };
+        let mut columns = FleetColumns::new(reader.locations());
+        columns.set_tags(&tags::all(main.reader(), reader.organisation).await?);
+        let revisions = services::revisions(main.reader(), reader.organisation).await?;
+        let keys: Vec<ServiceKey> = revisions.iter().map(|(key, _)| *key).collect();
+        let mut absence = OwnerAbsence::default();
+        absence.update(reader.router.ownership.unowned(), now);
+        let mut silent = BTreeSet::new();
+        for some in keys.chunks(CHUNK) {
+            for facts in reader.facts(some, &concerned, absence.unwatched(), now).await? {
+                if !facts.measured.is_answered && absence.since(facts.outline.key).is_none() {
+                    silent.insert(facts.outline.key);
+                }
+                columns.append(&facts);
+            }
+        }
+        columns.finish();
+        for (key, revision) in revisions {
+            columns.set_revision(key, revision);
+        }
+        let log = RevisionLog::new(now.ms());
+        let view = FleetView::new(FleetContents { columns, log, absence });
+        let at = Instant::now();
+        let follower = Self {
+            reader,
+            stamp,
+            changes: changes.ok(),
+            concerned,
+            unread: WrittenData::default(),
+            services: BTreeSet::new(),
+            states: BTreeMap::new(),
+            silent,
+            states_at: at,
+            silent_at: at,
+            compare_at: at + COMPARED_EVERY,
+        };
+        Ok((follower, view))
+    }
+
+    /// Brings the view up to date.
+    pub(super) async fn refresh(&mut self, view: &FleetView, now: Timestamp) -> Result<(), StoreError> {
+        self.note_commits();
+        self.note_owners(view, now);
+        if self.states_at.elapsed() >= STATES_EVERY {
+            self.note_status_changes(view).await?;
+            self.states_at = Instant::now();
+        }
+        self.read_unnamed(view).await?;
+        self.read_services(view, now).await?;
+        self.read_states(view).await;
+        Ok(())
+    }
+
+    /// Notes what was committed since the last refresh.
+    fn note_commits(&mut self) {
+        let main = &self.reader.databases().main;
+        let (stamp, commits) = main.own_changes().commits_since(self.stamp, self.reader.organisation);
+        self.stamp = stamp;
+        self.services.extend(commits.services);
+        self.unread = self.unread.union(commits.unnamed);
+        // `None` on PostgreSQL, where other processes write as well.
+        if main.changes().is_none() && Instant::now() >= self.compare_at {
+            self.unread = WrittenData::ALL;
+        }
+    }
+
+    /// Notes which partitions have lost their owner or have one again.
+    fn note_owners(&mut self, view: &FleetView, now: Timestamp) {
+        let unwatched = self.reader.router.ownership.unowned();
+        if unwatched != view.read().absence.unwatched() {
+            let regained = view.change(|contents| {
+                let change = contents.absence.update(unwatched, now);
+                let lost = contents.columns.in_partitions(change.lost);
+                for service in &lost {
+                    contents.columns.set_measured(*service, MeasuredState::default());
+                }
+                contents.log.note(&lost);
+                contents.columns.in_partitions(change.regained)
+            });
+            self.services.extend(regained);
+        }
+        if self.silent_at.elapsed() >= SILENT_EVERY {
+            self.services.extend(self.silent.iter().take(CHUNK));
+            self.silent_at = Instant::now();
+            let locations = self.reader.locations();
+            view.change(|contents| contents.columns.set_locations(locations));
+        }
+    }
+
+    /// Notes the services whose status has changed.
+    async fn note_status_changes(&mut self, view: &FleetView) -> Result<(), HistoryError> {
+        let progress = match &mut self.changes {
+            Some(progress) => progress,
+            None => {
+                // Changes from before were missed, so every state may be another one.
+                let progress = begin_progress(&self.reader).await?;
+                self.services.extend(view.read().columns.service_keys());
+                self.changes.insert(progress)
+            }
+        };
+        let history = self.reader.databases().history.reader();
+        let mut number = progress.settled();
+        loop {
+            let read = feed::after(history, number, PartitionSet::ALL, CHANGES_AT_ONCE).await?;
+            let contents = view.read();
+            for NumberedChange { number, change } in &read {
+                if progress.note(*number) && contents.columns.row_of(change.service).is_some() {
+                    let edge = self.states.entry(change.service).or_default();
+                    if change.from.verdict() != change.to.verdict() {
+                        *edge = Some(*change);
+                    }
+                }
+            }
+            number = read.last().map_or(number, |last| last.number);
+            if (read.len() as u64) < CHANGES_AT_ONCE {
+                break;
+            }
+        }
+        progress.advance_settled(Instant::now());
+        Ok(())
+    }
+
+    /// Reads the data of which it is not known which services it belongs to.
+    async fn read_unnamed(&mut self, view: &FleetView) -> Result<(), MainError> {
+        if self.unread.services {
+            let begin = Instant::now();
+            self.compare_revisions(view).await?;
+            let now = Instant::now();
+            self.compare_at = now + COMPARED_EVERY.max((now - begin) * COMPARISON_SHARE);
+            self.unread.services = false;
+        }
+        if self.unread.maintenances {
+            let maintenances = self.reader.maintenances().await?;
+            let before = std::mem::replace(&mut self.concerned.maintenances, maintenances);
+            let both: HashSet<ServiceKey> =
+                before.keys().chain(self.concerned.maintenances.keys()).copied().collect();
+            let is_changed = |key: &ServiceKey| before.get(key) != self.concerned.maintenances.get(key);
+            self.services.extend(both.into_iter().filter(is_changed));
+            self.unread.maintenances = false;
+        }
+        if self.unread.incidents {
+            let incidents = self.reader.incidents().await?;
+            let before = std::mem::replace(&mut self.concerned.incidents, incidents);
+            let both: HashSet<ServiceKey> =
+                before.keys().chain(self.concerned.incidents.keys()).copied().collect();
+            view.change(|contents| {
+                let mut changed: Vec<ServiceKey> = both.into_iter().collect();
+                changed.retain(|key| contents.columns.set_incident(*key, self.concerned.incident(*key)));
+                contents.log.note(&changed);
+            });
+            self.unread.incidents = false;
+        }
+        if self.unread.tags {
+            self.read_tags(view).await?;
+            self.unread.tags = false;
+        }
+        Ok(())
+    }
+
+    async fn read_tags(&self, view: &FleetView) -> Result<(), MainError> {
+        let tags = tags::all(self.reader.databases().main.reader(), self.reader.organisation).await?;
+        view.change(|contents| {
+            if contents.columns.set_tags(&tags) {
+                contents.log.note_all();
+            }
+        });
+        Ok(())
+    }
+
+    /// Notes the services that were added, removed, or have another revision than before.
+    async fn compare_revisions(&mut self, view: &FleetView) -> Result<(), MainError> {
+        let main = self.reader.databases().main.reader();
+        let revisions = services::revisions(main, self.reader.organisation).await?;
+        for some in revisions.chunks(CHUNK) {
+            let changed = view.change(|contents| {
+                let is_changed =
+                    |(key, revision): &&(ServiceKey, i64)| contents.columns.set_revision(*key, *revision);
+                some.iter().filter(is_changed).map(|(key, _)| *key).collect::<Vec<_>>()
+            });
+            self.services.extend(changed);
+        }
+        let contents = view.read();
+        let is_gone = |key: &ServiceKey| revisions.binary_search_by_key(key, |(key, _)| *key).is_err();
+        self.services.extend(contents.columns.service_keys().filter(is_gone));
+        Ok(())
+    }
+
+    /// Reads the services that were noted.
+    async fn read_services(&mut self, view: &FleetView, now: Timestamp) -> Result<(), MainError> {
+        while !self.services.is_empty() {
+            let keys: Vec<ServiceKey> = self.services.iter().take(CHUNK).copied().collect();
+            let unwatched = view.read().absence.unwatched();
+            let facts = self.reader.facts(&keys, &self.concerned, unwatched, now).await?;
+            let mut tags = facts.iter().flat_map(|facts| &facts.tags);
+            let has_new_tags = {
+                let contents = view.read();
+                tags.any(|tag| contents.columns.tag_names().known_number(*tag).is_none())
+            };
+            if has_new_tags {
+                self.read_tags(view).await?;
+            }
+            view.change(|contents| {
+                let found: HashSet<ServiceKey> = facts.iter().map(|facts| facts.outline.key).collect();
+                let put = facts.iter().filter(|facts| contents.columns.put(facts));
+                let mut changed: Vec<ServiceKey> = put.map(|facts| facts.outline.key).collect();
+                let gone = keys.iter().filter(|key| !found.contains(key));
+                changed.extend(gone.filter(|key| contents.columns.remove(**key)));
+                contents.log.note(&changed);
+            });
+            for key in keys {
+                self.services.remove(&key);
+                self.silent.remove(&key);
+            }
+            let contents = view.read();
+            let silent = facts.iter().filter(|facts| !facts.measured.is_answered);
+            let silent = silent.map(|facts| facts.outline.key);
+            self.silent.extend(silent.filter(|key| contents.absence.since(*key).is_none()));
+        }
+        Ok(())
+    }
+
+    /// Asks the owners of the services whose status has changed.
+    async fn read_states(&mut self, view: &FleetView) {
+        while !self.states.is_empty() {
+            let noted: Vec<ServiceKey> = self.states.keys().take(CHUNK).copied().collect();
+            let (addresses, unwatched): (Vec<ServiceAddress>, _) = {
+                let contents = view.read();
+                let known = noted.iter().filter_map(|key| contents.columns.address(*key));
+                (known.collect(), contents.absence.unwatched())
+            };
+            let snapshots = self.reader.snapshots(&addresses, unwatched).await;
+            let silent = view.change(|contents| {
+                let (mut changed, mut silent) = (Vec::new(), Vec::new());
+                for (ServiceAddress { key, .. }, snapshot) in addresses.iter().zip(snapshots) {
+                    let edge = self.states.get(key).and_then(Option::as_ref);
+                    if snapshot.is_none() && contents.absence.since(*key).is_none() {
+                        silent.push(*key);
+                    }
+                    if contents.columns.set_measured(*key, measured_state(snapshot, edge)) {
+                        changed.push(*key);
+                    }
+                }
+                contents.log.note(&changed);
+                silent
+            });
+            self.silent.extend(silent);
+            for key in &noted {
+                self.states.remove(key);
+            }
+        }
+    }
+}
+
+/// Starts behind the newest status change.
+async fn begin_progress(reader: &FleetReader) -> Result<ReadProgress, HistoryError> {
+    let history = reader.databases().history.reader();
+    let newest = feed::newest(history, PartitionSet::ALL).await?;
+    if reader.databases().main.changes().is_some() {
+        return Ok(ReadProgress::behind(newest));
+    }
+    let start = (newest - BEHIND).max(0);
+    let mut visible = Vec::new();
+    loop {
+        let after = visible.last().copied().unwrap_or(start);
+        let read = feed::after(history, after, PartitionSet::ALL, CHANGES_AT_ONCE).await?;
+        visible.extend(read.iter().map(|change| change.number));
+        if (read.len() as u64) < CHANGES_AT_ONCE {
+            return Ok(ReadProgress::among(start, visible));
+        }
+    }
+}
