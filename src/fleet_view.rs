@@ -19,7 +19,8 @@
 //! a pass over bits and columns (`evaluation`), and a page is cut behind a cursor (`listing`). A stream of live updates calls
 //! [`FleetViews::of`] at most four times a second, and sends the rows of [`FleetView::changes_since`].
 //!
-//! A view shows no figures: uptime and response times change with every result. They are read for the rows of a page.
+//! While a view is in use, the owners of all services are asked once a minute, a few services at a time. So the uptime of 30 days
+//! is at most a minute old. Percentiles of response times are not in the view: they are read for the rows of a page.
 
 pub mod fleet_facts;
 pub mod fleet_row;
@@ -40,6 +41,7 @@ mod owner_absence;
 mod packed_lists;
 mod reader;
 mod row_set;
+mod row_state;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -78,7 +80,7 @@ pub struct FleetViews {
 pub struct CurrentFleet {
     /// The view.
     pub view: Arc<FleetView>,
-    /// Set if the view cannot be brought up to date: the last time at which it was.
+    /// Set if the view, or the statuses in it, cannot be brought up to date: the last time at which they were.
     pub as_of: Option<Timestamp>,
 }
 
@@ -119,24 +121,26 @@ impl FleetViews {
         let refreshed = timeout(PATIENCE, async {
             match &mut *entry.follower.lock().await {
                 Some(follower) => follower.refresh(&known.view, now).await,
-                None => Ok(()),
+                None => Ok(None),
             }
         });
-        let failure = match refreshed.await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("the databases do not answer in time".to_owned()),
+        let outcome = match refreshed.await {
+            Ok(Ok(as_of)) => Ok(as_of),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("the databases do not answer in time".to_owned()),
         };
-        let shown = match &failure {
-            None => ShownView { current_at: now.max(known.current_at), failed_at: None, ..known },
-            Some(_) => ShownView { failed_at: Some(Instant::now()), ..known },
+        let shown = match &outcome {
+            Ok(_) => ShownView { current_at: now.max(known.current_at), failed_at: None, ..known },
+            Err(_) => ShownView { failed_at: Some(Instant::now()), ..known },
         };
         *lock(&entry.shown) = Some(shown.clone());
-        if let Some(error) = failure {
-            tracing::warn!(organisation, error, "cannot bring the list of services up to date; retrying");
-            return Ok(shown.outdated());
-        }
-        Ok(CurrentFleet { view: shown.view, as_of: None })
+        Ok(match outcome {
+            Ok(as_of) => CurrentFleet { view: shown.view, as_of },
+            Err(error) => {
+                tracing::warn!(organisation, error, "cannot bring the list of services up to date; retrying");
+                shown.outdated()
+            }
+        })
     }
 
     /// Returns the part of the services that a caller may see at present.
@@ -159,7 +163,7 @@ impl FleetViews {
         let view = match known {
             Some(shown) => shown.view,
             None => {
-                let reader = FleetReader { router: self.router.clone(), organisation };
+                let reader = FleetReader::new(self.router.clone(), organisation);
                 let (begun, view) = FleetFollower::begin(reader, now).await?;
                 *follower = Some(begun);
                 let view = Arc::new(view);

@@ -11,11 +11,11 @@ use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::location_sets::LocationSets;
 use crate::fleet_view::packed_lists::{PackedLists, narrow, push_tight};
 use crate::fleet_view::row_set::RowSet;
+use crate::fleet_view::row_state::RowState;
 use crate::fleet_view::tag_dictionary::{FleetTag, TagDictionary};
 use crate::id::Id;
-use crate::model::check::CheckType;
 use crate::model::partition::{Partition, PartitionSet};
-use crate::model::service::{OverrideStatus, ServiceAddress, ServiceKey, ServiceStatus, StatusFacts};
+use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::tag::Tag;
 use crate::model::verdict::Verdict;
 
@@ -23,6 +23,8 @@ use crate::model::verdict::Verdict;
 const TARGET_MAX_BYTES: usize = 8_192;
 /// Stands for an unknown time.
 const NO_TIME: i64 = i64::MIN;
+/// Stands for an unknown uptime.
+const NO_UPTIME: u32 = u32::MAX;
 
 /// The services of an organisation.
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ pub(super) struct FleetColumns {
     keys: Vec<ServiceKey>,
     ids: Vec<Id>,
     since: Vec<i64>,
+    uptimes: Vec<u32>,
     states: Vec<RowState>,
     /// Name and target in lower case, and the name as it is written if that differs.
     texts: PackedLists<u8>,
@@ -45,21 +48,6 @@ pub(super) struct FleetColumns {
     free: Vec<u32>,
     tag_names: TagDictionary,
     location_sets: LocationSets,
-}
-
-/// The small facts of a row.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RowState {
-    pub(super) check_type: CheckType,
-    /// Effective status.
-    pub(super) status: ServiceStatus,
-    pub(super) verdict: Verdict,
-    stated: Option<OverrideStatus>,
-    pub(super) incident: IncidentPresence,
-    pub(super) is_paused: bool,
-    pub(super) in_maintenance: bool,
-    pub(super) is_flapping: bool,
-    pub(super) is_answered: bool,
 }
 
 /// The ends of the parts of a text: the name in lower case, a line feed, and the target in lower case.
@@ -77,6 +65,7 @@ impl FleetColumns {
             keys: Vec::new(),
             ids: Vec::new(),
             since: Vec::new(),
+            uptimes: Vec::new(),
             states: Vec::new(),
             texts: PackedLists::default(),
             text_parts: Vec::new(),
@@ -137,31 +126,19 @@ impl FleetColumns {
         true
     }
 
-    /// Takes the measured state of a service; returns true if its row has changed. Without a time, the time of an unchanged
-    /// verdict stays.
+    /// Takes the measured state of a service; returns true if its row has changed, the uptime apart. Without a time, the time of
+    /// an unchanged verdict stays.
     pub(super) fn set_measured(&mut self, key: ServiceKey, measured: MeasuredState) -> bool {
         let Some(row) = self.row_of(key) else { return false };
-        let state = self.states[row as usize];
-        let facts =
-            StatusFacts { check_type: state.check_type, is_paused: state.is_paused, stated: state.stated };
-        let is_decided = state.stated.is_some()
-            || state.is_paused
-            || state.in_maintenance
-            || state.check_type == CheckType::Manual;
-        let before = (state.status, state.is_flapping, state.is_answered, self.since[row as usize]);
-        let after = RowState {
-            verdict: measured.verdict,
-            is_flapping: measured.is_flapping,
-            is_answered: measured.is_answered,
-            status: ServiceStatus::effective(facts, measured.verdict, state.in_maintenance),
-            ..state
-        };
-        self.states[row as usize] = after;
-        if !is_decided {
-            let known = if measured.verdict == state.verdict { self.since[row as usize] } else { NO_TIME };
-            self.since[row as usize] = measured.since.map_or(known, Timestamp::ms);
+        let index = row as usize;
+        let (state, since) = (self.states[index], self.since[index]);
+        self.states[index] = state.measured(&measured);
+        self.uptimes[index] = measured.uptime_ppm.unwrap_or(NO_UPTIME);
+        if state.is_measured() {
+            let known = if measured.verdict == state.verdict { since } else { NO_TIME };
+            self.since[index] = measured.since.map_or(known, Timestamp::ms);
         }
-        before != (after.status, after.is_flapping, after.is_answered, self.since[row as usize])
+        (state, since) != (self.states[index], self.since[index])
     }
 
     /// Takes the open incidents of a service; returns true if its row has changed.
@@ -193,6 +170,7 @@ impl FleetColumns {
             push_tight(&mut self.keys, 0);
             push_tight(&mut self.ids, facts.outline.id);
             push_tight(&mut self.since, NO_TIME);
+            push_tight(&mut self.uptimes, NO_UPTIME);
             push_tight(&mut self.states, RowState::of(facts));
             push_tight(&mut self.text_parts, TextParts { name: 0, searched: 0 });
             push_tight(&mut self.locations, 0);
@@ -210,6 +188,7 @@ impl FleetColumns {
         self.ids[index] = outline.id;
         self.since[index] = facts.since().map_or(NO_TIME, Timestamp::ms);
         self.states[index] = RowState::of(facts);
+        self.uptimes[index] = facts.measured.uptime_ppm.unwrap_or(NO_UPTIME);
         let mut text = outline.name.to_lowercase();
         let is_lower = text == outline.name;
         let name = text.len();
@@ -273,6 +252,12 @@ impl FleetColumns {
         self.by_key.iter().map(|row| self.key(*row))
     }
 
+    /// The next services behind this one, in the order of their keys.
+    pub(super) fn keys_behind(&self, key: ServiceKey, limit: usize) -> Vec<ServiceKey> {
+        let first = self.by_key.partition_point(|row| self.key(*row) <= key);
+        self.by_key[first..].iter().take(limit).map(|row| self.key(*row)).collect()
+    }
+
     /// The address of a service.
     pub(super) fn address(&self, key: ServiceKey) -> Option<ServiceAddress> {
         self.row_of(key).map(|row| ServiceAddress { id: self.id(row), key })
@@ -293,9 +278,19 @@ impl FleetColumns {
         self.states[row as usize]
     }
 
+    /// The verdict about a service.
+    pub(super) fn verdict(&self, key: ServiceKey) -> Option<Verdict> {
+        self.row_of(key).map(|row| self.state(row).verdict)
+    }
+
     /// The time since which a row has its status.
     pub(super) fn since(&self, row: u32) -> Option<Timestamp> {
         Some(self.since[row as usize]).filter(|ms| *ms != NO_TIME).map(Timestamp::from_ms)
+    }
+
+    /// The uptime of a row over 30 days, in millionths.
+    pub(super) fn uptime_ppm(&self, row: u32) -> Option<u32> {
+        Some(self.uptimes[row as usize]).filter(|uptime| *uptime != NO_UPTIME)
     }
 
     /// The name of a row in lower case.
@@ -353,6 +348,7 @@ impl FleetColumns {
             check_type: state.check_type,
             status: state.status,
             since: self.since(row),
+            uptime_ppm: self.uptime_ppm(row),
             is_paused: state.is_paused,
             in_maintenance: state.in_maintenance,
             is_flapping: state.is_flapping,
@@ -365,7 +361,8 @@ impl FleetColumns {
 
     /// The bytes that the services occupy, without the names of tags and locations.
     pub(super) fn bytes(&self) -> usize {
-        let numbers = [&self.locations, &self.revisions, &self.by_key, &self.by_name, &self.free];
+        let numbers =
+            [&self.uptimes, &self.locations, &self.revisions, &self.by_key, &self.by_name, &self.free];
         self.alive.bytes()
             + self.texts.bytes()
             + self.tags.bytes()
@@ -375,21 +372,5 @@ impl FleetColumns {
             + self.states.capacity() * size_of::<RowState>()
             + self.text_parts.capacity() * size_of::<TextParts>()
             + numbers.iter().map(|column| column.capacity() * size_of::<u32>()).sum::<usize>()
-    }
-}
-
-impl RowState {
-    fn of(facts: &FleetFacts) -> Self {
-        Self {
-            check_type: facts.outline.check_type,
-            status: facts.status(),
-            verdict: facts.measured.verdict,
-            stated: facts.outline.status_override.as_ref().map(|stated| stated.status),
-            incident: facts.incident,
-            is_paused: facts.outline.pause.is_some(),
-            in_maintenance: facts.maintenance_since.is_some(),
-            is_flapping: facts.measured.is_flapping,
-            is_answered: facts.measured.is_answered,
-        }
     }
 }

@@ -5,10 +5,11 @@
 use memchr::memmem::Finder;
 
 use crate::clock::Timestamp;
-use crate::fleet_view::columns::{FleetColumns, RowState};
+use crate::fleet_view::columns::FleetColumns;
 use crate::fleet_view::fleet_facts::IncidentPresence;
 use crate::fleet_view::query::{FilterCondition, FleetFilter, ServiceMark, TextFilter, TextPlace};
 use crate::fleet_view::row_set::RowSet;
+use crate::fleet_view::row_state::RowState;
 use crate::fleet_view::visible_tags::VisibleTags;
 use crate::model::partition::Partition;
 use crate::model::partition::PartitionSet;
@@ -78,6 +79,12 @@ impl EvaluationContext<'_> {
             }
             FilterCondition::ShorterThan(ms) => {
                 rows.retain(|row| self.age(row).is_some_and(|age| age < *ms) != is_negated);
+            }
+            FilterCondition::UptimeAbove(ppm) => {
+                rows.retain(|row| columns.uptime_ppm(row).is_some_and(|uptime| uptime > *ppm) != is_negated);
+            }
+            FilterCondition::UptimeBelow(ppm) => {
+                rows.retain(|row| columns.uptime_ppm(row).is_some_and(|uptime| uptime < *ppm) != is_negated);
             }
             FilterCondition::Text(text) => self.retain_with_text(rows, text, is_negated),
         }

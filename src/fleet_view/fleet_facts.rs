@@ -30,6 +30,8 @@ pub struct MeasuredState {
     pub is_flapping: bool,
     /// The time at which the verdict was reached, if that was recorded.
     pub since: Option<Timestamp>,
+    /// Uptime over 30 days in millionths, rounded down; `None` without measurements.
+    pub uptime_ppm: Option<u32>,
     /// False if no node monitors the service, or its owner did not answer.
     pub is_answered: bool,
 }

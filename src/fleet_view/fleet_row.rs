@@ -22,6 +22,9 @@ pub struct FleetRow {
     pub status: ServiceStatus,
     /// The time since which the service has this status, if known.
     pub since: Option<Timestamp>,
+    /// Uptime over 30 days in millionths, rounded down; `None` without measurements. While the view is in use, it is at most a
+    /// minute old.
+    pub uptime_ppm: Option<u32>,
     /// True while a pause is in force, whatever status is shown.
     pub is_paused: bool,
     /// True while a maintenance in progress covers the service, whatever status is shown.

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
 use crate::feed::read_progress::{BEHIND, ReadProgress};
 use crate::fleet_view::columns::FleetColumns;
 use crate::fleet_view::fleet_facts::MeasuredState;
 use crate::fleet_view::owner_absence::OwnerAbsence;
-use crate::fleet_view::reader::{CHUNK, ConcernedServices, FleetReader, measured_state};
+use crate::fleet_view::reader::{CHUNK, ConcernedServices, FleetReader, HISTORY_PATIENCE, measured_state};
 use crate::fleet_view::revision_log::RevisionLog;
 use crate::fleet_view::view::{FleetContents, FleetView};
 use crate::model::history::StatusChange;
@@ -26,6 +26,11 @@ use crate::store::{HistoryError, MainError, StoreError, services, tags};
 
 /// The shortest time between two readings of status changes.
 const STATES_EVERY: Duration = Duration::from_millis(250);
+/// The wait before a failed reading of status changes is tried again.
+const STATES_RETRY: Duration = Duration::from_secs(2);
+/// Number of readings in which the owners of all services are asked once for their states: that takes a minute. So figures are
+/// up to date, and a state that no status change reports is noticed.
+const SWEEP_READINGS: usize = 240;
 /// The time after which owners that did not answer are asked again.
 const SILENT_EVERY: Duration = Duration::from_secs(2);
 /// The shortest time between two comparisons with a database that other processes write.
@@ -51,7 +56,11 @@ pub(super) struct FleetFollower {
     states: BTreeMap<ServiceKey, Option<StatusChange>>,
     /// Services whose owners did not answer.
     silent: BTreeSet<ServiceKey>,
-    states_at: Instant,
+    /// The last service whose owner was asked in turn.
+    swept: ServiceKey,
+    /// Set while status changes cannot be read: the last time at which they could.
+    states_as_of: Option<Timestamp>,
+    read_states_at: Instant,
     silent_at: Instant,
     compare_at: Instant,
 }
@@ -61,9 +70,7 @@ impl FleetFollower {
     pub(super) async fn begin(reader: FleetReader, now: Timestamp) -> Result<(Self, FleetView), StoreError> {
         let main = &reader.databases().main;
         let stamp = main.own_changes().stamp();
-        let changes = begin_progress(&reader).await.inspect_err(|error| {
-            tracing::warn!(%error, "cannot follow status changes of services; retrying");
-        });
+        let changes = timeout(HISTORY_PATIENCE, begin_progress(&reader)).await.ok().and_then(Result::ok);
         let concerned = ConcernedServices {
             maintenances: reader.maintenances().await?,
             incidents: reader.incidents().await?,
@@ -93,31 +100,67 @@ impl FleetFollower {
         let follower = Self {
             reader,
             stamp,
-            changes: changes.ok(),
+            changes,
             concerned,
             unread: WrittenData::default(),
             services: BTreeSet::new(),
             states: BTreeMap::new(),
             silent,
-            states_at: at,
+            swept: ServiceKey::MIN,
+            states_as_of: None,
+            read_states_at: at + STATES_EVERY,
             silent_at: at,
             compare_at: at + COMPARED_EVERY,
         };
         Ok((follower, view))
     }
 
-    /// Brings the view up to date.
-    pub(super) async fn refresh(&mut self, view: &FleetView, now: Timestamp) -> Result<(), StoreError> {
+    /// Brings the view up to date. Returns the time up to which statuses are known, if status changes cannot be read.
+    pub(super) async fn refresh(
+        &mut self,
+        view: &FleetView,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, MainError> {
         self.note_commits();
         self.note_owners(view, now);
-        if self.states_at.elapsed() >= STATES_EVERY {
-            self.note_status_changes(view).await?;
-            self.states_at = Instant::now();
-        }
         self.read_unnamed(view).await?;
         self.read_services(view, now).await?;
+        if Instant::now() >= self.read_states_at {
+            self.note_states(view, now).await;
+        }
         self.read_states(view).await;
-        Ok(())
+        self.read_services(view, now).await?;
+        Ok(self.states_as_of)
+    }
+
+    /// Notes the services whose state has to be read: those whose status has changed, and the next ones in turn.
+    async fn note_states(&mut self, view: &FleetView, now: Timestamp) {
+        let noted = timeout(HISTORY_PATIENCE, self.note_status_changes(view)).await;
+        let wait = match noted {
+            Ok(Ok(())) => {
+                if self.states_as_of.take().is_some() {
+                    // The times of statuses could not be read meanwhile.
+                    self.services.extend(view.read().columns.service_keys());
+                }
+                STATES_EVERY
+            }
+            failed => {
+                if self.states_as_of.is_none() {
+                    let problem = failed.ok().and_then(Result::err).map(|error| error.to_string());
+                    tracing::warn!(problem, "cannot follow status changes of services; retrying");
+                    self.states_as_of = Some(now);
+                }
+                STATES_RETRY
+            }
+        };
+        let contents = view.read();
+        let count = contents.columns.len().div_ceil(SWEEP_READINGS).max(1);
+        let next = contents.columns.keys_behind(self.swept, count);
+        self.swept = next.last().copied().unwrap_or(ServiceKey::MIN);
+        for service in next {
+            self.states.entry(service).or_default();
+        }
+        self.read_states_at = Instant::now() + wait;
     }
 
     /// Notes what was committed since the last refresh.
@@ -298,21 +341,27 @@ impl FleetFollower {
                 (known.collect(), contents.absence.unwatched())
             };
             let snapshots = self.reader.snapshots(&addresses, unwatched).await;
-            let silent = view.change(|contents| {
-                let (mut changed, mut silent) = (Vec::new(), Vec::new());
+            let [silent, unexplained] = view.change(|contents| {
+                let (mut changed, mut silent, mut unexplained) = (Vec::new(), Vec::new(), Vec::new());
                 for (ServiceAddress { key, .. }, snapshot) in addresses.iter().zip(snapshots) {
                     let edge = self.states.get(key).and_then(Option::as_ref);
                     if snapshot.is_none() && contents.absence.since(*key).is_none() {
                         silent.push(*key);
                     }
-                    if contents.columns.set_measured(*key, measured_state(snapshot, edge)) {
+                    let is_other =
+                        snapshot.is_some_and(|one| contents.columns.verdict(*key) != Some(one.verdict));
+                    if is_other && edge.is_none() {
+                        unexplained.push(*key);
+                    } else if contents.columns.set_measured(*key, measured_state(snapshot, edge)) {
                         changed.push(*key);
                     }
                 }
                 contents.log.note(&changed);
-                silent
+                [silent, unexplained]
             });
             self.silent.extend(silent);
+            // Their status has another time now, which the history may know.
+            self.services.extend(unexplained);
             for key in &noted {
                 self.states.remove(key);
             }

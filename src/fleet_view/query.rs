@@ -49,6 +49,10 @@ pub enum FilterCondition {
     LongerThan(i64),
     /// `since<`: the service has had its status for less than this number of milliseconds.
     ShorterThan(i64),
+    /// `uptime>`: the uptime over 30 days is above this number of millionths.
+    UptimeAbove(u32),
+    /// `uptime<`: the uptime over 30 days is below this number of millionths.
+    UptimeBelow(u32),
     /// A text that occurs in the service, without case.
     Text(TextFilter),
 }
@@ -160,6 +164,8 @@ impl fmt::Display for FilterCondition {
             Self::OpenIncident => f.write_str("has:incident"),
             Self::LongerThan(ms) => write!(f, "since>{}", duration(*ms)),
             Self::ShorterThan(ms) => write!(f, "since<{}", duration(*ms)),
+            Self::UptimeAbove(ppm) => write!(f, "uptime>{}", percent(*ppm)),
+            Self::UptimeBelow(ppm) => write!(f, "uptime<{}", percent(*ppm)),
             Self::Text(TextFilter { place: TextPlace::Name, text }) => write!(f, "name~{}", value(text)),
             Self::Text(TextFilter { place: TextPlace::Target, text }) => write!(f, "target~{}", value(text)),
             Self::Text(TextFilter { place: TextPlace::Anywhere, text }) => f.write_str(&word(text)),
@@ -191,6 +197,12 @@ fn word(text: &str) -> String {
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Millionths as a percentage without superfluous zeros.
+fn percent(ppm: u32) -> String {
+    let text = format!("{}.{:04}", ppm / 10_000, ppm % 10_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A duration in its longest unit that divides it.

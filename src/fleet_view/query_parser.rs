@@ -100,7 +100,7 @@ impl ParsedQuery {
         let is_known = match (key.as_str(), *operator) {
             ("status" | "tag" | "type" | "in" | "is" | "has", ':') => true,
             ("sort" | "group", ':') => !is_negated,
-            ("name" | "target", '~') | ("since", '<' | '>') => true,
+            ("name" | "target", '~') | ("since" | "uptime", '<' | '>') => true,
             _ => false,
         };
         if !is_known {
@@ -125,6 +125,8 @@ impl ParsedQuery {
                 .map(|_| FilterCondition::OpenIncident),
             ("since", '>') => self.one_value(value, &[], parse_duration).map(FilterCondition::LongerThan),
             ("since", _) => self.one_value(value, &[], parse_duration).map(FilterCondition::ShorterThan),
+            ("uptime", '>') => self.one_value(value, &[], parse_percent).map(FilterCondition::UptimeAbove),
+            ("uptime", _) => self.one_value(value, &[], parse_percent).map(FilterCondition::UptimeBelow),
             ("name", _) => return self.add_found_text(is_negated, TextPlace::Name, value),
             ("target", _) => return self.add_found_text(is_negated, TextPlace::Target, value),
             ("sort", _) => {
@@ -253,6 +255,18 @@ fn parse_duration(text: &str) -> Option<i64> {
     let number = text.strip_suffix(unit.letter)?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
     number.parse::<i64>().ok().filter(|_| is_number)?.checked_mul(unit.ms)
+}
+
+/// Reads a percentage with at most four decimals, such as `99.95`; returns millionths.
+fn parse_percent(text: &str) -> Option<u32> {
+    let text = text.strip_suffix('%').unwrap_or(text);
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(decimals) || decimals.len() > 4 {
+        return None;
+    }
+    let ppm = format!("{whole}{decimals:0<4}").parse().ok();
+    ppm.filter(|ppm| *ppm <= 1_000_000)
 }
 
 fn parse_sort(text: &str) -> Option<FleetSort> {

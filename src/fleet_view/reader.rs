@@ -1,6 +1,10 @@
 //! Reads the facts about services: from the main database, from the history, and from the nodes that watch them.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
 use crate::engine::aggregator::ServiceSnapshot;
@@ -18,13 +22,19 @@ use crate::store::{Databases, MainError, tags};
 
 /// Maximum number of services that are read at a time.
 pub(super) const CHUNK: usize = 1_000;
+/// Time limit for reading from the history.
+pub(super) const HISTORY_PATIENCE: Duration = Duration::from_millis(500);
+/// The time for which the history is not read again after a failure.
+const HISTORY_RETRY: Duration = Duration::from_secs(5);
 
 /// Reads the services of one organisation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct FleetReader {
     pub(super) router: ServiceRouter,
     /// Database key of the organisation.
     pub(super) organisation: i64,
+    /// Time of the last failure of the history.
+    history_failed_at: Mutex<Option<Instant>>,
 }
 
 /// The services that maintenances and incidents concern at present. There are few, so they are always read together.
@@ -48,6 +58,11 @@ impl ConcernedServices {
 }
 
 impl FleetReader {
+    /// Creates a reader of this organisation.
+    pub(super) const fn new(router: ServiceRouter, organisation: i64) -> Self {
+        Self { router, organisation, history_failed_at: Mutex::new(None) }
+    }
+
     /// The databases.
     pub(super) const fn databases(&self) -> &Databases {
         &self.router.databases
@@ -120,12 +135,26 @@ impl FleetReader {
     /// The last recorded change of each of these services. Without the history nothing is known: lists show services without
     /// the times of their statuses rather than nothing.
     async fn last_changes(&self, keys: &[ServiceKey], now: Timestamp) -> HashMap<ServiceKey, StatusChange> {
-        let read = many_changes::since_of(self.databases().history.reader(), keys, now).await;
-        let changes = read.unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot read since when services have their status");
-            HashMap::new()
-        });
-        changes.into_iter().filter_map(|(service, changes)| Some((service, *changes.last()?))).collect()
+        let has_just_failed = self.failure().is_some_and(|at| at.elapsed() < HISTORY_RETRY);
+        if has_just_failed {
+            return HashMap::new();
+        }
+        let reading = many_changes::since_of(self.databases().history.reader(), keys, now);
+        let problem = match timeout(HISTORY_PATIENCE, reading).await {
+            Ok(Ok(changes)) => {
+                let last = |(service, changes): (_, Vec<StatusChange>)| Some((service, *changes.last()?));
+                return changes.into_iter().filter_map(last).collect();
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the history does not answer in time".to_owned(),
+        };
+        tracing::warn!(problem, "cannot read since when services have their status");
+        *self.history_failed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        HashMap::new()
+    }
+
+    fn failure(&self) -> Option<Instant> {
+        *self.history_failed_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,5 +168,13 @@ pub(super) fn measured_state(
         return MeasuredState::default();
     };
     let since = change.filter(|change| change.to.verdict() == verdict).map(|change| change.at);
-    MeasuredState { verdict, is_flapping, since, is_answered: true }
+    let uptime_ppm = snapshot.and_then(|snapshot| snapshot.uptime_30d).map(millionths);
+    MeasuredState { verdict, is_flapping, since, uptime_ppm, is_answered: true }
+}
+
+/// Millionths of a percentage. Rounded down, so that only a whole uptime is shown as 100 %.
+fn millionths(percent: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and a million")]
+    let millionths = (percent * 10_000.0).clamp(0.0, 1_000_000.0) as u32;
+    millionths
 }

@@ -33,6 +33,8 @@ fn remarks(text: &str) -> Vec<(String, QueryProblem)> {
 #[case::shorter("since<90s", "since<90s")]
 #[case::longest_unit("since>120m", "since>2h")]
 #[case::days("since>14d", "since>2w")]
+#[case::uptime("uptime<99.90% uptime>5.0625", "uptime<99.9 uptime>5.0625")]
+#[case::whole_uptime("uptime<100 uptime>0", "uptime<100 uptime>0")]
 #[case::marks("is:flapping,paused -is:maintenance", "is:flapping,paused -is:maintenance")]
 #[case::acknowledged("is:acknowledged is:unwatched", "is:acknowledged is:unwatched")]
 #[case::incident("has:incident", "has:incident")]
@@ -67,7 +69,10 @@ fn a_query_has_one_canonical_form(#[case] text: &str, #[case] canonical: &str) {
 #[rstest]
 #[case("colour:red", r#""colour:red""#, "colour:red", QueryProblem::UnknownKey)]
 #[case("p95>500ms", r#""p95>500ms""#, "p95>500ms", QueryProblem::UnknownKey)]
-#[case("uptime<99.9", r#""uptime<99.9""#, "uptime<99.9", QueryProblem::UnknownKey)]
+#[case("uptime<100.1", "", "100.1", QueryProblem::UnknownValue(&[]))]
+#[case("uptime<99.99999", "", "99.99999", QueryProblem::UnknownValue(&[]))]
+#[case("uptime>.5", "", ".5", QueryProblem::UnknownValue(&[]))]
+#[case("uptime:99", r#""uptime:99""#, "uptime:99", QueryProblem::UnknownKey)]
 #[case("-colour:red", r#"-"colour:red""#, "-colour:red", QueryProblem::UnknownKey)]
 #[case("-sort:name", r#"-"sort:name""#, "-sort:name", QueryProblem::UnknownKey)]
 #[case("name:shop", r#""name:shop""#, "name:shop", QueryProblem::UnknownKey)]
@@ -111,7 +116,7 @@ fn a_query_is_limited_in_length_and_filters() {
 proptest::proptest! {
     /// Any text is read, and its canonical form is read to the same query without a remark.
     #[test]
-    fn a_canonical_query_is_read_back(text in "[a-z \"\\\\:,~<>10m-]{0,60}|(status|tag|since|is|name)[:~<>].{0,20}") {
+    fn a_canonical_query_is_read_back(text in "[a-z \"\\\\:,~<>10m-]{0,60}|(status|tag|since|is|name|uptime)[:~<>].{0,20}") {
         let query = parse(&text).query;
         let again = parse(&query.to_string());
         proptest::prop_assert_eq!(&again.query, &query, "{}", query.to_string());

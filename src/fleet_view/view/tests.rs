@@ -104,6 +104,8 @@ fn random_changes_and_queries_agree_with_a_naive_evaluation() {
 #[case::not_in_text("-service-a -service-b", "cdhefg")]
 #[case::longer("since>5m", "dhg")]
 #[case::shorter("since<5m", "bc")]
+#[case::low_uptime("uptime<99.91", "b")]
+#[case::high_uptime("uptime>99.9", "a")]
 #[case::paused("is:paused", "g")]
 #[case::maintenance("is:maintenance", "h")]
 #[case::flapping("is:flapping", "c")]
@@ -168,6 +170,7 @@ fn the_time_of_a_status_changes_only_with_an_edge() {
         since: Some(Timestamp::from_ms(5)),
         is_answered: true,
         is_flapping: false,
+        uptime_ppm: None,
     };
     assert!(view.change(|contents| contents.columns.set_measured(key, down)));
     assert_eq!(since(&view), down.since);

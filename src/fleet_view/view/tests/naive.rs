@@ -81,6 +81,8 @@ impl<'a> NaiveFleet<'a> {
             FilterCondition::OpenIncident => service.incident != IncidentPresence::Absent,
             FilterCondition::LongerThan(ms) => age.is_some_and(|age| age > *ms),
             FilterCondition::ShorterThan(ms) => age.is_some_and(|age| age < *ms),
+            FilterCondition::UptimeAbove(ppm) => service.measured.uptime_ppm.is_some_and(|one| one > *ppm),
+            FilterCondition::UptimeBelow(ppm) => service.measured.uptime_ppm.is_some_and(|one| one < *ppm),
             FilterCondition::Text(search) => {
                 let is_in = |text: &str| text.to_lowercase().contains(&search.text.to_lowercase());
                 let in_name = is_in(&outline.name);
@@ -145,6 +147,7 @@ impl<'a> NaiveFleet<'a> {
             check_type: service.outline.check_type,
             status: service.status(),
             since: service.since(),
+            uptime_ppm: service.measured.uptime_ppm,
             is_paused: service.outline.pause.is_some(),
             in_maintenance: service.maintenance_since.is_some(),
             is_flapping: service.measured.is_flapping,

@@ -16,7 +16,18 @@ use crate::model::verdict::Verdict;
 /// Codes of the locations.
 pub(super) const LOCATIONS: [&str; 3] = ["fra", "nyc", "sin"];
 
-const FILTERS: [&str; 23] = [
+/// An answer that says nothing.
+const ANSWERED: MeasuredState = MeasuredState {
+    verdict: Verdict::Unknown,
+    is_flapping: false,
+    since: None,
+    uptime_ppm: None,
+    is_answered: true,
+};
+
+const FILTERS: [&str; 25] = [
+    "uptime<99.5",
+    "uptime>99.9",
     "status:down",
     "status:up",
     "status:degraded,unknown,paused",
@@ -84,7 +95,7 @@ pub(super) fn lettered_fleet(now: Timestamp) -> SampleFleet {
     let ago = |minutes: i64| Some(now.plus_ms(-60_000 * minutes));
     let service = |letter: char, verdict: Verdict, since: Option<Timestamp>, tags: &[i64]| {
         let is_c = letter == 'c';
-        let measured = MeasuredState { verdict, since, is_flapping: is_c, is_answered: true };
+        let measured = MeasuredState { verdict, since, is_flapping: is_c, ..ANSWERED };
         let outline = ServiceOutline {
             key: i64::from(u32::from(letter)),
             id: format!("{letter:a<21}").parse().unwrap(),
@@ -109,6 +120,8 @@ pub(super) fn lettered_fleet(now: Timestamp) -> SampleFleet {
         service('g', Verdict::Unknown, ago(1), &[]),
         service('h', Verdict::Down, ago(1), &[]),
     ];
+    services[0].measured.uptime_ppm = Some(1_000_000);
+    services[1].measured.uptime_ppm = Some(999_000);
     services[1].incident = IncidentPresence::Open;
     services[2].incident = IncidentPresence::Acknowledged;
     let manual = &mut services[5].outline;
@@ -193,6 +206,8 @@ impl SampleNumbers {
             verdict: self.one_of(&Verdict::ALL),
             is_flapping: self.is_one_in(10),
             since: (!self.is_one_in(5)).then(|| self.time()),
+            uptime_ppm: (!self.is_one_in(5))
+                .then(|| 990_000 + 1_000 * u32::try_from(self.below(11)).unwrap()),
             is_answered: !self.is_one_in(10),
         }
     }
