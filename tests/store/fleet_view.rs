@@ -12,7 +12,7 @@ use futures_util::future::LocalBoxFuture;
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep};
-use watchkeeper::clock::Clock;
+use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::RecordBatch;
 use watchkeeper::engine::definition::DefinitionCompiler;
@@ -25,6 +25,7 @@ use watchkeeper::fleet_view::fleet_row::FleetRow;
 use watchkeeper::fleet_view::listing::FleetPaging;
 use watchkeeper::fleet_view::query_parser::parse;
 use watchkeeper::fleet_view::revision_log::{FleetChanges, FleetRevision};
+use watchkeeper::fleet_view::view::FleetPage;
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
@@ -138,12 +139,17 @@ impl Process {
 
     /// Rows and revision as they are now.
     async fn list(&self, query: &str) -> (Vec<FleetRow>, FleetRevision) {
+        let (page, as_of) = self.page(query).await;
+        assert_eq!(as_of, None);
+        (page.rows, page.revision)
+    }
+
+    /// The first page of a list, and the time up to which statuses are known, if they are not followed.
+    async fn page(&self, query: &str) -> (FleetPage, Option<Timestamp>) {
         let current = self.views.of(self.owner.key, at(50_000)).await.unwrap();
-        assert_eq!(current.as_of, None);
         let visible = self.views.visible_tags(Visibility::whole(self.owner.key)).await.unwrap();
         let paging = FleetPaging { after: None, limit: 100 };
-        let page = current.view.search(&parse(query).query, &visible, &paging, at(50_000));
-        (page.rows, page.revision)
+        (current.view.search(&parse(query).query, &visible, &paging, at(50_000)), current.as_of)
     }
 
     async fn names(&self, query: &str) -> Vec<String> {
@@ -335,6 +341,56 @@ fn services_without_an_owner_are_marked(#[values(Backend::Sqlite, Backend::Postg
         assert_eq!(rows.len(), 2);
         let both = FleetChanges::Services(BTreeSet::from([a.key, b.key]));
         assert_eq!(process.changes_since(revision).await, both);
+        process.router.engine.stop().await;
+    });
+}
+
+/// An engine that restores its memory reports no change.
+#[rstest]
+fn a_state_without_a_recorded_change_is_noticed(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(process) = Process::start(backend, Ownership::alone()).await else { return };
+        let a = process.service("a").await;
+        assert_eq!(process.names("status:unknown").await, ["a"]);
+        process.router.announce(std::slice::from_ref(&a), process.owner.id).await;
+        let begin = Instant::now();
+        while process.names("status:up").await.is_empty() {
+            assert!(begin.elapsed() < PATIENCE, "nobody asks the engine");
+            sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(process.list("").await.0[0].since, None, "nothing is recorded");
+        process.router.engine.stop().await;
+    });
+}
+
+#[rstest]
+fn without_the_history_a_view_follows_commits(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(process) = Process::start(backend, Ownership::alone()).await else { return };
+        let a = process.service("a").await;
+        let rename = async |table: &str, to: &str| {
+            let statement = format!("ALTER TABLE {table} RENAME TO {to}");
+            process.store.history.reader().execute_unprepared(&statement).await.unwrap();
+        };
+        rename("status_change", "gone").await;
+        let begin = Instant::now();
+        while process.page("").await.1.is_none() {
+            assert!(begin.elapsed() < PATIENCE, "the history is not missed");
+            sleep(Duration::from_millis(10)).await;
+        }
+        process.update(&Service { name: "renamed".into(), ..a }).await;
+        let (page, as_of) = process.page("").await;
+        assert_eq!((page.rows[0].name.as_str(), as_of), ("renamed", Some(at(50_000))));
+        rename("gone", "status_change").await;
+        let begin = Instant::now();
+        while process.page("").await.1.is_some() {
+            assert!(begin.elapsed() < PATIENCE, "the history is still missed");
+            sleep(Duration::from_millis(10)).await;
+        }
         process.router.engine.stop().await;
     });
 }
