@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
 use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::location_sets::LocationSets;
-use crate::fleet_view::packed_lists::{PackedLists, narrow, push_tight};
+use crate::fleet_view::packed_lists::{PackedLists, insert_tight, narrow, push_tight};
 use crate::fleet_view::row_set::RowSet;
 use crate::fleet_view::row_state::RowState;
 use crate::fleet_view::tag_dictionary::{FleetTag, TagDictionary};
@@ -108,7 +108,7 @@ impl FleetColumns {
         }
         let row = self.new_row(facts);
         let index = self.by_key.partition_point(|other| self.key(*other) < facts.outline.key);
-        self.by_key.insert(index, row);
+        insert_tight(&mut self.by_key, index, row);
         self.insert_by_name(row);
         true
     }
@@ -210,7 +210,7 @@ impl FleetColumns {
 
     fn insert_by_name(&mut self, row: u32) {
         let index = self.name_index(row);
-        self.by_name.insert(index, row);
+        insert_tight(&mut self.by_name, index, row);
     }
 
     /// The index of a row among the rows by name, or the one where it belongs.

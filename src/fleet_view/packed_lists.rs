@@ -5,6 +5,8 @@
 
 /// Number of unused values from which the block may be written anew.
 const UNUSED_MIN: usize = 4_096;
+/// A full vector grows by one part in so many.
+const GROWTH_SHARE: usize = 32;
 
 /// A list for each row.
 #[derive(Clone, Debug)]
@@ -82,15 +84,21 @@ impl<T: Copy> PackedLists<T> {
     }
 }
 
-/// Adds a value to a vector that grows by an eighth, not to the double size.
+/// Adds a value at the end of a vector that grows by a little, not to the double size.
 pub(super) fn push_tight<T>(values: &mut Vec<T>, value: T) {
     reserve_tight(values, 1);
     values.push(value);
 }
 
+/// Adds a value at an index of a vector that grows by a little, not to the double size.
+pub(super) fn insert_tight<T>(values: &mut Vec<T>, index: usize, value: T) {
+    reserve_tight(values, 1);
+    values.insert(index, value);
+}
+
 fn reserve_tight<T>(values: &mut Vec<T>, more: usize) {
     if values.capacity() - values.len() < more {
-        values.reserve_exact(more.max(values.len() / 8).max(16));
+        values.reserve_exact(more.max(values.len() / GROWTH_SHARE).max(16));
     }
 }
 
