@@ -19,6 +19,8 @@ mod sign_in;
 mod static_files;
 mod visit;
 
+use std::sync::Arc;
+
 use actix_web::HttpResponse;
 use actix_web::dev::Payload;
 use actix_web::http::{Method, StatusCode};
@@ -29,20 +31,29 @@ use crate::console::form_data::FormData;
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
 use crate::console::visit::{ConsoleVisit, UserVisit};
+use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleRequest;
 
 /// The console. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Console {
     sessions: SessionKeeper,
+    /// The services of organisations in memory.
+    fleets: Arc<FleetViews>,
 }
 
 impl Console {
+    /// Creates the console of a server with these services.
+    #[must_use]
+    pub fn new(fleets: FleetViews) -> Self {
+        Self { sessions: SessionKeeper::default(), fleets: Arc::new(fleets) }
+    }
+
     /// Answers a request.
     #[must_use]
     pub fn receive(&self, asked: ConsoleRequest) -> LocalBoxFuture<'static, HttpResponse> {
         let ConsoleRequest { request, body, client, api } = asked;
-        let visit = ConsoleVisit::read(&request, client, api);
+        let visit = ConsoleVisit::read(&request, client, api, Arc::clone(&self.fleets));
         let console = self.clone();
         async move { console.answer(visit, body).await }.boxed_local()
     }

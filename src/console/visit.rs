@@ -1,14 +1,19 @@
 //! A request of a browser to the console, and the user who makes it.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderMap, ORIGIN};
 use serde_json::Value;
 
+use crate::clock::Timestamp;
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
+use crate::fleet_view::FleetViews;
+use crate::fleet_view::view::FleetView;
+use crate::fleet_view::visible_tags::VisibleTags;
 use crate::http::console_entry::InnerApi;
 use crate::http::gate::InnerRequest;
 use crate::http::gate::auth::Caller;
@@ -23,6 +28,8 @@ use crate::model::console_user::ConsoleUser;
 /// What a browser has sent, except the body.
 pub(super) struct ConsoleVisit {
     pub(super) api: InnerApi,
+    /// The services of organisations in memory.
+    fleets: Arc<FleetViews>,
     pub(super) method: Method,
     /// The path below `/console`, without a slash at its end; empty for the first screen.
     pub(super) path: String,
@@ -50,9 +57,23 @@ pub(super) struct UserVisit {
     pub(super) texts: ConsoleTexts,
 }
 
+/// The services that a user may see.
+pub(super) struct VisibleFleet {
+    pub(super) view: Arc<FleetView>,
+    pub(super) visible: VisibleTags,
+    /// The time of the shown statuses, if there are no later ones.
+    pub(super) as_of: Option<Timestamp>,
+    pub(super) now: Timestamp,
+}
+
 impl ConsoleVisit {
     /// Reads a request.
-    pub(super) fn read(request: &HttpRequest, client: IpAddr, api: InnerApi) -> Self {
+    pub(super) fn read(
+        request: &HttpRequest,
+        client: IpAddr,
+        api: InnerApi,
+        fleets: Arc<FleetViews>,
+    ) -> Self {
         let headers = request.headers().clone();
         let path = request.uri().path();
         let path = path.strip_prefix("/console").unwrap_or(path).trim_end_matches('/').to_owned();
@@ -61,6 +82,7 @@ impl ConsoleVisit {
             request.app_config().secure() || origin.is_some_and(|origin| origin.starts_with("https://"));
         Self {
             api,
+            fleets,
             method: request.method().clone(),
             path,
             query: FormData::parse(request.query_string().as_bytes()),
@@ -98,6 +120,23 @@ impl UserVisit {
     /// Returns true if the user has the permission.
     pub(super) fn may(&self, permission: Permission) -> bool {
         self.signed_in.caller.token.permissions.contains(permission)
+    }
+
+    /// Returns the services that the user may see, from memory.
+    ///
+    /// # Errors
+    /// 403 without the permission to see services; 503 when the databases fail before the services were read once.
+    pub(super) async fn fleet(&self) -> Result<VisibleFleet, ApiError> {
+        let caller = &self.signed_in.caller;
+        caller.require(Permission::ServicesView)?;
+        let now = self.visit.state().now();
+        let fleets = &self.visit.fleets;
+        let visible = fleets.visible_tags(caller.visibility()).await?;
+        let current = fleets.of(caller.organisation.key, now).await.map_err(|error| {
+            tracing::warn!(%error, "cannot read the services of an organisation");
+            ApiError::Unavailable
+        })?;
+        Ok(VisibleFleet { view: current.view, visible, as_of: current.as_of, now })
     }
 
     /// Reads a resource of the API: the whole body of the response.

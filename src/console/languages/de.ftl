@@ -93,6 +93,12 @@ overview-degraded = { $count ->
     [one] { $count } Dienst ist beeinträchtigt
    *[other] { $count } Dienste sind beeinträchtigt
 }
+cause = Ursache
+and-more = { $count ->
+    [one] und { $count } weiterer
+   *[other] und { $count } weitere
+}
+overview-unknown = Noch wurde kein Dienst gemessen
 wrong-now = Jetzt gestört
 open-incidents = Offene Störungen
 running-maintenances = Laufende Wartungen
@@ -100,8 +106,22 @@ on-duty = In Bereitschaft
 next-on-duty = Danach
 notices = Hinweise
 add-service = Dienst hinzufügen
+query-hint = Wörter werden in Namen und Adressen gesucht. Filter: status, tag, type, in, is, has, since, uptime, sort; ein - davor schließt aus.
+as-of = Die Datenbanken sind gerade nicht lesbar; das ist der Stand von { $subject }.
+since = Seit
+first = Erste Seite
+mark-flapping = instabil
+mark-incident = Störung
+mark-acknowledged = bestätigt
+mark-away = niemand prüft ihn seit { $subject }
+remark-unknown-key = „{ $subject }“ ist kein Filter; es wurde als Text gesucht.
+remark-unknown-value = „{ $subject }“ ist unbekannt und wurde weggelassen.
+remark-allowed = „{ $subject }“ ist unbekannt und wurde weggelassen. Erlaubt:
+remark-missing = „{ $subject }“ hat keinen Wert und wurde weggelassen.
+remark-too-long = Die Suche ist zu lang; „{ $subject }“ wurde weggelassen.
+by-tag = Nach { $subject }
+without-tag = ohne
 search = Suchen
-search-hint = Name oder Adresse
 chosen-services = Mit den gewählten Diensten
 uptime = Verfügbarkeit
 uptime-30 = Verfügbarkeit, 30 Tage

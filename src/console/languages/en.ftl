@@ -93,6 +93,12 @@ overview-degraded = { $count ->
     [one] { $count } service is degraded
    *[other] { $count } services are degraded
 }
+cause = Cause
+and-more = { $count ->
+    [one] and { $count } more
+   *[other] and { $count } more
+}
+overview-unknown = No service has been measured yet
 wrong-now = Wrong now
 open-incidents = Open incidents
 running-maintenances = Running maintenances
@@ -100,8 +106,22 @@ on-duty = On duty
 next-on-duty = Next
 notices = Notices
 add-service = Add a service
+query-hint = Words are searched in names and addresses. Filters: status, tag, type, in, is, has, since, uptime, sort; - in front leaves out.
+as-of = The databases cannot be read at the moment; this is the state of { $subject }.
+since = Since
+first = First page
+mark-flapping = unstable
+mark-incident = incident
+mark-acknowledged = acknowledged
+mark-away = nobody checks it since { $subject }
+remark-unknown-key = “{ $subject }” is no filter; it was searched as text.
+remark-unknown-value = “{ $subject }” is unknown and was left out.
+remark-allowed = “{ $subject }” is unknown and was left out. Allowed:
+remark-missing = “{ $subject }” has no value and was left out.
+remark-too-long = The query is too long; “{ $subject }” was left out.
+by-tag = By { $subject }
+without-tag = without
 search = Search
-search-hint = Name or address
 chosen-services = With the chosen services
 uptime = Uptime
 uptime-30 = Uptime, 30 days

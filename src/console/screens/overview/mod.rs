@@ -1,20 +1,36 @@
 //! The first screen: what is wrong now, for how long and why, what is planned, who is on duty, and how the engine is.
 
+use std::collections::HashMap;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
 use serde_json::Value;
 
 use crate::console::answer;
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
-use crate::console::visit::UserVisit;
+use crate::console::screens::service::status_mark::tone_of;
+use crate::console::visit::{UserVisit, VisibleFleet};
+use crate::fleet_view::fleet_facts::IncidentPresence;
+use crate::fleet_view::fleet_row::FleetRow;
+use crate::fleet_view::listing::FleetPaging;
+use crate::fleet_view::query::FleetQuery;
+use crate::fleet_view::query_parser::parse;
+use crate::fleet_view::summary::{FleetGroup, StatusTotals};
 use crate::http::kit::error::ApiError;
+use crate::http::kit::query::encode;
+use crate::model::access::Permission;
+use crate::model::outage_evidence::{duration, seconds_between};
+use crate::model::service::ServiceStatus;
 
-/// Statuses that are wrong, worst first, with the class of their colour.
-const WRONG: [(&str, &str); 2] = [("down", "major_outage"), ("degraded", "degraded")];
-/// Number of services with the same status that are listed.
-const SHOWN: u64 = 50;
+/// Number of wrong services that are listed.
+const SHOWN: usize = 100;
+/// Number of groups in the map.
+const GROUPS: usize = 24;
+/// Width of the bar of a group, in units of its drawing.
+const BAR: usize = 200;
 
 #[derive(Template)]
 #[template(path = "screens/overview/overview.html")]
@@ -26,6 +42,11 @@ struct OverviewDocument {
     has_services: bool,
     may_create: bool,
     wrong: Vec<WrongRow>,
+    /// Number of wrong services that are not listed.
+    more: u64,
+    /// Key of the tags by which the map is grouped.
+    group_key: String,
+    groups: Vec<GroupRow>,
     incidents: Vec<LinkRow>,
     maintenances: Vec<LinkRow>,
     duty: Vec<String>,
@@ -38,7 +59,25 @@ struct WrongRow {
     name: String,
     tone: &'static str,
     status: String,
-    target: String,
+    since: String,
+    mark: String,
+    cause: String,
+}
+
+/// The services with one value of a tag.
+struct GroupRow {
+    link: String,
+    name: String,
+    counts: Vec<GroupCount>,
+}
+
+/// A part of the bar of a group.
+struct GroupCount {
+    tone: &'static str,
+    status: String,
+    services: usize,
+    x: usize,
+    width: usize,
 }
 
 /// A link with a note.
@@ -51,36 +90,29 @@ struct LinkRow {
 /// Shows the overview.
 pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError> {
     let texts = visit.texts;
-    let total = seen(visit, "/v1/services?per_page=1").await?["meta"]["total"].as_u64().unwrap_or_default();
-    let (mut wrong, mut counts) = (Vec::new(), Vec::new());
-    for (status, tone) in WRONG {
-        let target = format!("/v1/services?status={status}&per_page={SHOWN}");
-        let page = seen(visit, &target).await?;
-        counts.push(page["meta"]["total"].as_u64().unwrap_or_default());
-        let rows = page["data"].as_array().cloned().unwrap_or_default();
-        wrong.extend(rows.iter().map(|row| WrongRow {
-            link: format!("/console/services/{}", text(&row["id"])),
-            name: text(&row["name"]),
-            tone,
-            status: texts.text(&format!("word-{status}")),
-            target: text(&row["target"]),
-        }));
-    }
-    let is_down = counts.first().is_some_and(|count| *count > 0);
-    let worst = counts.iter().zip(WRONG).find(|(count, _)| **count > 0).map(|(_, (_, tone))| tone);
-    let sentence = match counts.as_slice() {
-        _ if total == 0 => texts.text("overview-empty"),
-        [down, _] if is_down => texts.counted("overview-down", *down),
-        [_, degraded] if *degraded > 0 => texts.counted("overview-degraded", *degraded),
-        _ => texts.counted("overview-up", total),
+    let fleet = match visit.fleet().await {
+        Ok(fleet) => Some(fleet),
+        Err(ApiError::Forbidden(_)) => None,
+        Err(error) => return Err(error.into()),
     };
+    let totals = fleet.as_ref().map(|fleet| fleet.view.totals(&fleet.visible)).unwrap_or_default();
+    let state = OverallState::of(totals);
+    let (wrong, more) = match &fleet {
+        Some(fleet) => wrong_rows(visit, fleet).await?,
+        None => (Vec::new(), 0),
+    };
+    let group_key = fleet.as_ref().and_then(group_key).unwrap_or_default();
+    let groups = fleet.as_ref().filter(|_| !group_key.is_empty());
     let document = OverviewDocument {
         frame: ConsoleFrame::of(visit, ConsoleSection::Overview, texts.text("nav-overview")),
-        sentence,
-        tone: worst.unwrap_or(if total == 0 { "unknown" } else { "operational" }),
-        has_services: total > 0,
-        may_create: visit.may(crate::model::access::Permission::ServicesCreate),
+        sentence: state.sentence(texts),
+        tone: state.tone,
+        has_services: totals.all() > 0,
+        may_create: visit.may(Permission::ServicesCreate),
         wrong,
+        more,
+        groups: groups.map(|fleet| group_rows(visit, fleet, &group_key)).unwrap_or_default(),
+        group_key,
         incidents: links(visit, "/v1/incidents?resolved=false&per_page=20", "incidents", "started_at")
             .await?,
         maintenances: links(
@@ -94,6 +126,134 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         notices: notices(visit).await?,
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
+}
+
+/// The state of all services in one sentence.
+struct OverallState {
+    /// Name of the text.
+    name: &'static str,
+    count: usize,
+    tone: &'static str,
+}
+
+impl OverallState {
+    fn of(totals: StatusTotals) -> Self {
+        let (down, degraded) = (totals.of(ServiceStatus::Down), totals.of(ServiceStatus::Degraded));
+        let (name, count, tone) = match totals.all() {
+            0 => ("overview-empty", 0, "unknown"),
+            _ if down > 0 => ("overview-down", down, "major_outage"),
+            _ if degraded > 0 => ("overview-degraded", degraded, "degraded"),
+            _ if totals.working() == 0 => ("overview-unknown", 0, "unknown"),
+            _ => ("overview-up", totals.working(), "operational"),
+        };
+        Self { name, count, tone }
+    }
+
+    fn sentence(&self, texts: ConsoleTexts) -> String {
+        texts.counted(self.name, u64::try_from(self.count).unwrap_or(u64::MAX))
+    }
+}
+
+/// Returns the services that are wrong, those that have been for the longest time first, and the number of further ones.
+async fn wrong_rows(visit: &UserVisit, fleet: &VisibleFleet) -> Result<(Vec<WrongRow>, u64), ScreenError> {
+    let query = parse("status:down,degraded sort:since").query;
+    let page =
+        fleet.view.search(&query, &fleet.visible, &FleetPaging { after: None, limit: SHOWN }, fleet.now);
+    let causes = causes(visit).await?;
+    let rows: Vec<WrongRow> = page.rows.iter().map(|row| wrong_row(visit, row, fleet, &causes)).collect();
+    let more = page.total.saturating_sub(rows.len());
+    Ok((rows, u64::try_from(more).unwrap_or(u64::MAX)))
+}
+
+/// Returns the titles of open incidents by the id of each service that they affect.
+async fn causes(visit: &UserVisit) -> Result<HashMap<String, String>, ScreenError> {
+    let body = seen(visit, "/v1/incidents?resolved=false&per_page=100").await?;
+    let mut found = HashMap::new();
+    for incident in body["data"].as_array().into_iter().flatten() {
+        for service in incident["services"].as_array().into_iter().flatten() {
+            found.entry(text(&service["id"])).or_insert_with(|| text(&incident["title"]));
+        }
+    }
+    Ok(found)
+}
+
+fn wrong_row(
+    visit: &UserVisit,
+    row: &FleetRow,
+    fleet: &VisibleFleet,
+    causes: &HashMap<String, String>,
+) -> WrongRow {
+    let id = row.id.to_string();
+    let mark = match row.incident {
+        IncidentPresence::Absent => String::new(),
+        IncidentPresence::Open => visit.texts.text("mark-incident"),
+        IncidentPresence::Acknowledged => visit.texts.text("mark-acknowledged"),
+    };
+    WrongRow {
+        link: format!("/console/services/{id}"),
+        name: row.name.clone(),
+        tone: tone_of(row.status),
+        status: visit.texts.text(&format!("word-{}", row.status)),
+        since: row.since.map(|at| duration(seconds_between(at.ms(), fleet.now.ms()))).unwrap_or_default(),
+        mark,
+        cause: causes.get(&id).cloned().unwrap_or_default(),
+    }
+}
+
+/// Returns the key of the tags that most services have with different values.
+fn group_key(fleet: &VisibleFleet) -> Option<String> {
+    let nothing = FleetPaging { after: None, limit: 0 };
+    let facets = fleet.view.search(&FleetQuery::default(), &fleet.visible, &nothing, fleet.now).facets;
+    let mut keys: HashMap<String, usize> = HashMap::new();
+    for count in &facets.tags {
+        if let Some((key, _)) = count.tag.label.split_once(':') {
+            *keys.entry(key.to_owned()).or_default() += count.services;
+        }
+    }
+    keys.into_iter()
+        .max_by(|one, other| one.1.cmp(&other.1).then_with(|| other.0.cmp(&one.0)))
+        .map(|(key, _)| key)
+}
+
+fn group_rows(visit: &UserVisit, fleet: &VisibleFleet, key: &str) -> Vec<GroupRow> {
+    let groups = fleet.view.groups(&FleetQuery::default(), &fleet.visible, key, fleet.now);
+    groups.iter().take(GROUPS).map(|group| group_row(visit, group, key)).collect()
+}
+
+fn group_row(visit: &UserVisit, group: &FleetGroup, key: &str) -> GroupRow {
+    const SHOWN: [ServiceStatus; 6] = [
+        ServiceStatus::Down,
+        ServiceStatus::Degraded,
+        ServiceStatus::Unknown,
+        ServiceStatus::Paused,
+        ServiceStatus::Maintenance,
+        ServiceStatus::Up,
+    ];
+    let all = group.statuses.all().max(1);
+    let (mut counts, mut before) = (Vec::new(), 0);
+    for status in SHOWN {
+        let services = match status {
+            ServiceStatus::Up => group.statuses.working(),
+            status => group.statuses.of(status),
+        };
+        if services > 0 {
+            let (x, end) = (before * BAR / all, (before + services) * BAR / all);
+            let status_text = visit.texts.text(&format!("word-{status}"));
+            counts.push(GroupCount {
+                tone: tone_of(status),
+                status: status_text,
+                services,
+                x,
+                width: (end - x).max(1),
+            });
+            before += services;
+        }
+    }
+    let (name, query) = match &group.value {
+        Some(value) => (format!("{key}:{value}"), format!("tag:{key}:{value}")),
+        None => (visit.texts.text("without-tag"), String::new()),
+    };
+    GroupRow { link: format!("/console/services?q={}", encode(&query)), name, counts }
 }
 
 /// Reads a list; an empty one if the user may not see it.

@@ -1,55 +1,71 @@
-//! The list of services: searched, and changed several at a time.
+//! The list of services: searched by a query in the address, and changed several at a time.
+
+mod bulk;
+
+pub(super) use bulk::change;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use serde_json::{Value, json};
 
 use crate::console::answer;
-use crate::console::form_data::FormData;
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::service::status_mark::tone_of;
-use crate::console::visit::UserVisit;
-use crate::http::gate::route::HttpVerb;
-use crate::http::kit::error::ApiError;
+use crate::console::visit::{UserVisit, VisibleFleet};
+use crate::fleet_view::fleet_row::FleetRow;
+use crate::fleet_view::listing::FleetPaging;
+use crate::fleet_view::query::{FilterCondition, FleetFilter, FleetQuery};
+use crate::fleet_view::query_parser::{ParsedQuery, QueryProblem, QueryRemark, parse};
+use crate::fleet_view::summary::FleetFacets;
 use crate::http::kit::query::encode;
-use crate::id::Id;
 use crate::model::access::Permission;
+use crate::model::outage_evidence::{duration, seconds_between};
 use crate::model::service::ServiceStatus;
 
-/// Maximum number of services that one form changes.
-const AT_ONCE: usize = 100;
+/// Number of rows on a page.
+const ROWS: usize = 100;
+/// Number of tags among the facets.
+const TAGS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "screens/services/services.html")]
 struct ServicesDocument {
     frame: ConsoleFrame,
     query: String,
-    statuses: Vec<StatusLink>,
+    remarks: Vec<String>,
+    statuses: Vec<FacetLink>,
+    tags: Vec<FacetLink>,
     rows: Vec<ServiceRow>,
     total: u64,
-    previous: Option<String>,
     next: Option<String>,
+    /// Address of the first page, on a later one.
+    first: Option<String>,
+    as_of: Option<String>,
     may_create: bool,
     may_pause: bool,
     may_edit: bool,
     may_delete: bool,
 }
 
-struct StatusLink {
+/// A link that narrows the list.
+struct FacetLink {
     address: String,
     text: String,
+    count: usize,
     is_current: bool,
 }
 
 struct ServiceRow {
     id: String,
     name: String,
-    target: String,
-    kind: String,
+    kind: &'static str,
     tone: &'static str,
     status: String,
+    /// What the status does not say: flapping, an incident, nobody who checks.
+    marks: Vec<String>,
+    since: String,
     uptime: String,
     tags: Vec<String>,
 }
@@ -57,37 +73,25 @@ struct ServiceRow {
 /// Shows the list.
 pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError> {
     let texts = visit.texts;
-    let (query, status) = (visit.visit.query.text("q"), visit.visit.query.text("status"));
-    let page: u64 = visit.visit.query.text("page").parse().unwrap_or(1);
-    let mut target = format!("/v1/services?per_page=100&page={page}");
-    for (name, value) in [("q", query), ("status", status), ("tag", visit.visit.query.text("tag"))] {
-        if !value.is_empty() {
-            target.push_str(&format!("&{name}={}", encode(value)));
-        }
-    }
-    let body = visit.get(&target).await?;
-    let rows = body["data"].as_array().cloned().unwrap_or_default();
-    let last = body["meta"]["last_page"].as_u64().unwrap_or(1);
-    let address = |page: u64| {
-        format!("/console/services?{}", visit.visit.query.encoded_with("page", &page.to_string()))
-    };
-    let link = |word: &str| StatusLink {
-        address: format!(
-            "/console/services?{}",
-            FormData::parse(format!("q={}", encode(query)).as_bytes()).encoded_with("status", word)
-        ),
-        text: if word.is_empty() { texts.text("all") } else { texts.text(&format!("word-{word}")) },
-        is_current: word == status,
-    };
-    let words = ["", "down", "degraded", "unknown", "up", "paused", "maintenance"];
+    let text = visit.visit.query.text("q");
+    let ParsedQuery { query, remarks } = parse(text);
+    let fleet = visit.fleet().await?;
+    let after = visit.visit.query.text("after").parse().ok();
+    let is_later = after.is_some();
+    let page = fleet.view.search(&query, &fleet.visible, &FleetPaging { after, limit: ROWS }, fleet.now);
+    let everything = fleet.view.search(&without_statuses(&query), &fleet.visible, &nothing(), fleet.now);
+    let address = |query: &FleetQuery| format!("/console/services?q={}", encode(&query.to_string()));
     let document = ServicesDocument {
         frame: ConsoleFrame::of(visit, ConsoleSection::Services, texts.text("nav-services")),
-        query: query.to_owned(),
-        statuses: words.iter().map(|word| link(word)).collect(),
-        rows: rows.iter().map(|row| row_of(visit, row)).collect(),
-        total: body["meta"]["total"].as_u64().unwrap_or_default(),
-        previous: (page > 1).then(|| address(page - 1)),
-        next: (page < last).then(|| address(page + 1)),
+        query: text.to_owned(),
+        remarks: remarks.iter().map(|remark| remark_text(texts, remark)).collect(),
+        statuses: status_links(texts, &query, &everything.facets),
+        tags: tag_links(&query, &page.facets),
+        rows: page.rows.iter().map(|row| row_of(texts, row, &fleet)).collect(),
+        total: u64::try_from(page.total).unwrap_or(u64::MAX),
+        next: page.next.map(|next| format!("{}&after={}", address(&query), encode(&next.to_string()))),
+        first: is_later.then(|| address(&query)),
+        as_of: fleet.as_of.map(|at| at.to_string().replace('T', " ")),
         may_create: visit.may(Permission::ServicesCreate),
         may_pause: visit.may(Permission::ServicesPause) || visit.may(Permission::ServicesEdit),
         may_edit: visit.may(Permission::ServicesEdit),
@@ -96,52 +100,145 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
 }
 
-fn row_of(visit: &UserVisit, row: &Value) -> ServiceRow {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let status = text(&row["effective_status"]);
-    let tags = row["tags"].as_array().into_iter().flatten();
-    ServiceRow {
-        id: text(&row["id"]),
-        name: text(&row["name"]),
-        target: text(&row["target"]),
-        kind: text(&row["check_type_label"]),
-        tone: tone_of(status.parse().unwrap_or(ServiceStatus::Unknown)),
-        status: visit.texts.text(&format!("word-{status}")),
-        uptime: row["uptime_30d"].as_f64().map(|uptime| format!("{uptime} %")).unwrap_or_default(),
-        tags: tags.map(|tag| text(&tag["label"])).collect(),
-    }
+const fn nothing() -> FleetPaging {
+    FleetPaging { after: None, limit: 0 }
 }
 
-/// Changes the chosen services.
-pub(super) async fn change(visit: &UserVisit, form: &FormData) -> Result<HttpResponse, ScreenError> {
-    let ids: Vec<&str> = form.all("id").filter(|id| id.parse::<Id>().is_ok()).take(AT_ONCE).collect();
-    let action = form.text("action");
-    for id in &ids {
-        let path = format!("/v1/services/{id}");
-        let (verb, target, body) = match action {
-            "pause" | "resume" => (HttpVerb::Post, format!("{path}/{action}"), json!({})),
-            "delete" => (HttpVerb::Delete, path, json!({})),
-            "tag" => (HttpVerb::Patch, path.clone(), tagged(visit, &path, form.text("tag")).await?),
-            _ => return Err(ScreenError::Unknown),
+/// Returns the query without its filters by status.
+fn without_statuses(query: &FleetQuery) -> FleetQuery {
+    let is_other = |filter: &&FleetFilter| !matches!(filter.condition, FilterCondition::Status(_));
+    FleetQuery { filters: query.filters.iter().filter(is_other).cloned().collect(), ..query.clone() }
+}
+
+/// Returns the query with a further filter.
+fn with(query: &FleetQuery, condition: FilterCondition) -> FleetQuery {
+    let mut query = query.clone();
+    query.filters.push(FleetFilter { is_negated: false, condition });
+    query
+}
+
+fn link(query: &FleetQuery, text: String, count: usize, is_current: bool) -> FacetLink {
+    let address = format!("/console/services?q={}", encode(&query.to_string()));
+    FacetLink { address, text, count, is_current }
+}
+
+/// Returns links to the services of each status, and to all.
+fn status_links(texts: ConsoleTexts, query: &FleetQuery, facets: &FleetFacets) -> Vec<FacetLink> {
+    let base = without_statuses(query);
+    let chosen = query.filters.iter().find_map(|filter| match &filter.condition {
+        FilterCondition::Status(statuses) if !filter.is_negated => Some(statuses.clone()),
+        _ => None,
+    });
+    let shown = [
+        ServiceStatus::Down,
+        ServiceStatus::Degraded,
+        ServiceStatus::Unknown,
+        ServiceStatus::Up,
+        ServiceStatus::Maintenance,
+        ServiceStatus::Paused,
+    ];
+    let all = link(&base, texts.text("all"), facets.statuses.all(), chosen.is_none());
+    let of_status = |status: ServiceStatus| {
+        let count = match status {
+            ServiceStatus::Up => facets.statuses.working(),
+            status => facets.statuses.of(status),
         };
-        match visit.write(verb, &target, &body, None).await {
-            // Somebody else has deleted it meanwhile.
-            Ok(_) | Err(ApiError::NotFound) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let back = form.text("back");
-    let back = if back.is_empty() { String::new() } else { format!("&{back}") };
-    Ok(answer::see_other(&format!("/services?done=done{back}")))
+        let is_current = chosen.as_deref() == Some(&[status]);
+        let text = texts.text(&format!("word-{status}"));
+        link(&with(&base, FilterCondition::Status(vec![status])), text, count, is_current)
+    };
+    let statuses = shown.into_iter().map(of_status).filter(|link| link.count > 0 || link.is_current);
+    [all].into_iter().chain(statuses).collect()
 }
 
-/// Returns the change that adds a tag to a service; the tag is created if it does not exist.
-async fn tagged(visit: &UserVisit, path: &str, tag: &str) -> Result<Value, ScreenError> {
-    let (key, value) = tag.split_once(':').unwrap_or((tag, ""));
-    let body = json!({"key": key, "value": value});
-    let ensured = visit.write(HttpVerb::Post, "/v1/tags/ensure", &body, None).await?;
-    let stored = visit.get(path).await?;
-    let known = stored["data"]["tags"].as_array().into_iter().flatten().map(|tag| tag["id"].clone());
-    let tags: Vec<Value> = known.chain([ensured["data"]["id"].clone()]).collect();
-    Ok(json!({ "tags": tags }))
+/// Returns links to the services with each of the most frequent tags.
+fn tag_links(query: &FleetQuery, facets: &FleetFacets) -> Vec<FacetLink> {
+    let links = facets.tags.iter().filter_map(|count| {
+        let name = count.tag.label.parse().ok()?;
+        let condition = FilterCondition::Tag(vec![name]);
+        let is_current =
+            query.filters.iter().any(|filter| !filter.is_negated && filter.condition == condition);
+        (!is_current)
+            .then(|| link(&with(query, condition), count.tag.label.to_string(), count.services, false))
+    });
+    links.take(TAGS).collect()
+}
+
+fn row_of(texts: ConsoleTexts, row: &FleetRow, fleet: &VisibleFleet) -> ServiceRow {
+    use crate::fleet_view::fleet_facts::IncidentPresence;
+    let since = row.since.map(|since| duration(seconds_between(since.ms(), fleet.now.ms())));
+    let marks = [
+        row.is_flapping.then(|| texts.text("mark-flapping")),
+        match row.incident {
+            IncidentPresence::Absent => None,
+            IncidentPresence::Open => Some(texts.text("mark-incident")),
+            IncidentPresence::Acknowledged => Some(texts.text("mark-acknowledged")),
+        },
+        row.owner_away_since
+            .map(|since| texts.about("mark-away", &duration(seconds_between(since.ms(), fleet.now.ms())))),
+    ];
+    ServiceRow {
+        id: row.id.to_string(),
+        name: row.name.clone(),
+        kind: row.check_type.as_str(),
+        tone: tone_of(row.status),
+        status: texts.text(&format!("word-{}", row.status)),
+        marks: marks.into_iter().flatten().collect(),
+        since: since.unwrap_or_default(),
+        uptime: row.uptime_ppm.map(percent).unwrap_or_default(),
+        tags: row.tags.iter().map(|tag| tag.label.to_string()).collect(),
+    }
+}
+
+/// Returns millionths as a percentage with at most three decimals, cut off.
+pub(super) fn percent(ppm: u32) -> String {
+    let (whole, thousandths) = (ppm / 10_000, ppm % 10_000 / 10);
+    if thousandths == 0 { format!("{whole} %") } else { format!("{whole}.{thousandths:03} %") }
+}
+
+fn remark_text(texts: ConsoleTexts, remark: &QueryRemark) -> String {
+    let allowed = match remark.problem {
+        QueryProblem::UnknownValue(words) => words.join(", "),
+        _ => String::new(),
+    };
+    let name = match remark.problem {
+        QueryProblem::UnknownKey => "remark-unknown-key",
+        QueryProblem::UnknownValue([]) => "remark-unknown-value",
+        QueryProblem::UnknownValue(_) => "remark-allowed",
+        QueryProblem::MissingValue => "remark-missing",
+        QueryProblem::TooLong => "remark-too-long",
+    };
+    let text = texts.about(name, &remark.part);
+    if allowed.is_empty() { text } else { format!("{text} {allowed}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(1_000_000, "100 %")]
+    #[case(999_999, "99.999 %")]
+    #[case(995_000, "99.500 %")]
+    #[case(0, "0 %")]
+    fn a_percentage_is_cut_off(#[case] ppm: u32, #[case] text: &str) {
+        assert_eq!(percent(ppm), text);
+    }
+
+    #[test]
+    fn statuses_are_replaced_in_a_query() {
+        let ParsedQuery { query, .. } = parse("status:down tag:env:prod shop");
+        let links = status_links(ConsoleTexts::of("en"), &query, &FleetFacets::default());
+        let addresses: Vec<&str> = links.iter().map(|link| link.address.as_str()).collect();
+        assert_eq!(
+            addresses,
+            [
+                "/console/services?q=tag%3Aenv%3Aprod%20shop",
+                "/console/services?q=tag%3Aenv%3Aprod%20shop%20status%3Adown"
+            ]
+        );
+        assert!(links[1].is_current && !links[0].is_current);
+    }
 }

@@ -1,0 +1,51 @@
+//! Changes of several services by one form.
+
+use actix_web::HttpResponse;
+use serde_json::{Value, json};
+
+use crate::console::answer;
+use crate::console::form_data::FormData;
+use crate::console::screen_error::ScreenError;
+use crate::console::visit::UserVisit;
+use crate::http::gate::route::HttpVerb;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::query::encode;
+use crate::id::Id;
+
+/// Maximum number of services that one form changes.
+const AT_ONCE: usize = 100;
+
+/// Changes the chosen services.
+pub(in crate::console) async fn change(
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let ids: Vec<&str> = form.all("id").filter(|id| id.parse::<Id>().is_ok()).take(AT_ONCE).collect();
+    let action = form.text("action");
+    for id in &ids {
+        let path = format!("/v1/services/{id}");
+        let (verb, target, body) = match action {
+            "pause" | "resume" => (HttpVerb::Post, format!("{path}/{action}"), json!({})),
+            "delete" => (HttpVerb::Delete, path, json!({})),
+            "tag" => (HttpVerb::Patch, path.clone(), tagged(visit, &path, form.text("tag")).await?),
+            _ => return Err(ScreenError::Unknown),
+        };
+        match visit.write(verb, &target, &body, None).await {
+            // Somebody else has deleted it meanwhile.
+            Ok(_) | Err(ApiError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(answer::see_other(&format!("/services?done=done&q={}", encode(form.text("q")))))
+}
+
+/// Returns the change that adds a tag to a service; the tag is created if it does not exist.
+async fn tagged(visit: &UserVisit, path: &str, tag: &str) -> Result<Value, ScreenError> {
+    let (key, value) = tag.split_once(':').unwrap_or((tag, ""));
+    let body = json!({"key": key, "value": value});
+    let ensured = visit.write(HttpVerb::Post, "/v1/tags/ensure", &body, None).await?;
+    let stored = visit.get(path).await?;
+    let known = stored["data"]["tags"].as_array().into_iter().flatten().map(|tag| tag["id"].clone());
+    let tags: Vec<Value> = known.chain([ensured["data"]["id"].clone()]).collect();
+    Ok(json!({ "tags": tags }))
+}
