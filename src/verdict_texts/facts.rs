@@ -53,7 +53,7 @@ pub struct VerdictFacts {
     /// End of the certificate that the target showed last; `None` if it is not known.
     pub certificate_ends_at: Option<Timestamp>,
     /// Set if the node that checks the service does not answer.
-    pub owner_absence: Option<OwnerAbsence>,
+    pub owner_absence: Option<AbsentOwner>,
 }
 
 impl VerdictFacts {
@@ -154,7 +154,7 @@ impl HeartbeatFacts {
 
 /// The absence of the node that checks a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnerAbsence {
+pub struct AbsentOwner {
     /// The time of its last sign of life; `None` if it is not known.
     pub since: Option<Timestamp>,
 }

@@ -11,7 +11,7 @@ use crate::model::heartbeat::{HeartbeatPlan, StoredPings};
 use crate::model::history::{MeasuredStatus, StatusChange, StoredCheck};
 use crate::model::service::{Service, ServiceSettings, StatusOverride};
 use crate::verdict_texts::facts::{
-    HeartbeatFacts, OwnerAbsence, RunningMaintenance, StatedStatus, UnreachableReason, VerdictFacts,
+    AbsentOwner, HeartbeatFacts, RunningMaintenance, StatedStatus, UnreachableReason, VerdictFacts,
 };
 
 /// The state of a service as the engine and the store know it.
@@ -22,7 +22,7 @@ pub struct KnownState<'a> {
     /// The time for which the status is explained.
     pub now: Timestamp,
     /// The state in the engine, or how long the node that checks the service has been silent.
-    pub snapshot: Result<ServiceSnapshot, OwnerAbsence>,
+    pub snapshot: Result<ServiceSnapshot, AbsentOwner>,
     /// The newest recorded status change; `None` if there is none.
     pub last_change: Option<StatusChange>,
     /// The locations that check the service, from `LocationRegistry::outlooks`.

@@ -9,7 +9,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::service::{PauseReason, ServicePause};
 use crate::model::verdict::Verdict;
 use crate::verdict_texts::facts::{
-    OwnerAbsence, RunningMaintenance, RunningRetry, StatedStatus, UnreachableReason, VerdictFacts,
+    AbsentOwner, RunningMaintenance, RunningRetry, StatedStatus, UnreachableReason, VerdictFacts,
 };
 use crate::verdict_texts::heartbeat_clauses::ping_clauses;
 use crate::verdict_texts::phrase_book::{PhraseBook, PhraseValue, capitalised};
@@ -94,7 +94,7 @@ fn measured_clause(book: &PhraseBook<'_>, facts: &VerdictFacts) -> String {
     if reasons.is_empty() { head } else { format!("{head}: {}", reasons.join("; ")) }
 }
 
-fn owner_clause(book: &PhraseBook<'_>, facts: &VerdictFacts, absence: OwnerAbsence) -> String {
+fn owner_clause(book: &PhraseBook<'_>, facts: &VerdictFacts, absence: AbsentOwner) -> String {
     let away = match absence.since {
         Some(since) => book.dated("owner-away-since", since),
         None => book.text("owner-away"),

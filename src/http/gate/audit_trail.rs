@@ -9,8 +9,8 @@ use std::net::IpAddr;
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
-use crate::http::gate::call::RequestBody;
-use crate::http::gate::route::HttpVerb;
+use crate::http::gate::http_verb::HttpVerb;
+use crate::http::gate::request_body::RequestBody;
 use crate::http::kit::path::PathValues;
 use crate::http::kit::reply::{ApiReply, ReplyBody};
 use crate::id::Id;

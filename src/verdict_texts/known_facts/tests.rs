@@ -115,7 +115,7 @@ fn a_start_of_another_status_is_not_shown(#[case] recorded: MeasuredStatus, #[ca
 #[test]
 fn an_absent_owner_leaves_the_recorded_status() {
     let service = service(CheckType::Http);
-    let absence = OwnerAbsence { since: None };
+    let absence = AbsentOwner { since: None };
     let facts = VerdictFacts::from(&KnownState { snapshot: Err(absence), ..known(&service, &[], &[]) });
     let expected = "Unknown: the node that checks the service does not answer; recorded last: down since 14:03:07 UTC (6 min 45 s).";
     assert_eq!(VerdictExplanation::of(&facts, "en").sentence, expected);

@@ -6,7 +6,7 @@ use super::assert_sentence;
 use super::situation::{ago, situation};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::verdict::Verdict;
-use crate::verdict_texts::facts::{OwnerAbsence, VerdictFacts};
+use crate::verdict_texts::facts::{AbsentOwner, VerdictFacts};
 
 fn unknown(votes: &str) -> VerdictFacts {
     situation(Verdict::Unknown, votes)
@@ -77,14 +77,14 @@ fn just_interrupted(verdict: Verdict, votes: &str) -> VerdictFacts {
 )]
 #[case::the_owner_is_away(
     situation(Verdict::Unknown, "Oslo=refused").but(|facts| {
-        facts.owner_absence = Some(OwnerAbsence { since: Some(ago(182)) });
+        facts.owner_absence = Some(AbsentOwner { since: Some(ago(182)) });
         facts.measured = MeasuredStatus::Down;
     }),
     "Unknown: the node that checks the service has not answered since 14:06:50 UTC (3 min 2 s); recorded last: down since 14:03:07 UTC (6 min 45 s).",
     "Unbekannt: Der Knoten, der den Dienst prüft, antwortet seit 14:06:50 UTC (3 min 2 s) nicht; zuletzt aufgezeichnet: ausgefallen seit 14:03:07 UTC (6 min 45 s)."
 )]
 #[case::an_owner_that_was_never_heard(
-    unknown("Oslo:new").but(|facts| facts.owner_absence = Some(OwnerAbsence { since: None })),
+    unknown("Oslo:new").but(|facts| facts.owner_absence = Some(AbsentOwner { since: None })),
     "Unknown: the node that checks the service does not answer.",
     "Unbekannt: Der Knoten, der den Dienst prüft, antwortet nicht."
 )]

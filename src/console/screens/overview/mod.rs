@@ -96,7 +96,7 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         Err(error) => return Err(error.into()),
     };
     let totals = fleet.as_ref().map(|fleet| fleet.view.totals(&fleet.visible)).unwrap_or_default();
-    let state = OverallState::of(totals);
+    let state = FleetSentence::of(totals);
     let (wrong, more) = match &fleet {
         Some(fleet) => wrong_rows(visit, fleet).await?,
         None => (Vec::new(), 0),
@@ -129,14 +129,14 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
 }
 
 /// The state of all services in one sentence.
-struct OverallState {
+struct FleetSentence {
     /// Name of the text.
     name: &'static str,
     count: usize,
     tone: &'static str,
 }
 
-impl OverallState {
+impl FleetSentence {
     fn of(totals: StatusTotals) -> Self {
         let (down, degraded) = (totals.of(ServiceStatus::Down), totals.of(ServiceStatus::Degraded));
         let (name, count, tone) = match totals.all() {

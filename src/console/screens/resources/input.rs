@@ -8,7 +8,7 @@ use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
 
 /// A field as the form shows it.
 #[derive(Debug)]
-pub(in crate::console) struct FormField {
+pub(in crate::console) struct ConsoleField {
     /// Name of the input.
     pub(in crate::console) name: String,
     pub(in crate::console) label: String,
@@ -41,7 +41,7 @@ pub(in crate::console) struct FormOption {
     pub(in crate::console) is_chosen: bool,
 }
 
-impl FormField {
+impl ConsoleField {
     pub(in crate::console) fn is(&self, control: &str) -> bool {
         let own = match self.control {
             FormControl::Line => "line",

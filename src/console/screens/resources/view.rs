@@ -8,7 +8,7 @@ use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
 use crate::console::screens::resources::input::{
-    FormControl, FormField, FormOption, at_path, entered_form, is_shown, label_of, value_at, word_of,
+    ConsoleField, FormControl, FormOption, at_path, entered_form, is_shown, label_of, value_at, word_of,
 };
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime, ResourceSpec};
 use crate::console::visit::UserVisit;
@@ -104,7 +104,7 @@ pub(super) struct FactRow {
 
 /// A form.
 pub(super) struct FormView {
-    pub(super) fields: Vec<FormField>,
+    pub(super) fields: Vec<ConsoleField>,
     /// A problem that belongs to no field.
     pub(super) problem: Option<String>,
 }
@@ -113,7 +113,7 @@ pub(super) struct FormView {
 pub(super) struct ActionView {
     pub(super) path: String,
     pub(super) text: String,
-    pub(super) fields: Vec<FormField>,
+    pub(super) fields: Vec<ConsoleField>,
 }
 
 /// What a form is filled with.
@@ -290,7 +290,7 @@ impl Viewer<'_> {
         Ok(FormView { fields: views, problem })
     }
 
-    async fn field(&self, spec: &FieldSpec, source: &FormSource<'_>) -> Result<FormField, ScreenError> {
+    async fn field(&self, spec: &FieldSpec, source: &FormSource<'_>) -> Result<ConsoleField, ScreenError> {
         let texts = self.visit.texts;
         let (values, problem) = match source {
             FormSource::Stored(view) => (entered_form(value_at(view, spec), spec.kind), None),
@@ -315,7 +315,7 @@ impl Viewer<'_> {
             FieldKind::Reference(list) => (FormControl::Choice, self.references(list, &values).await?),
             FieldKind::References(list) => (FormControl::Choices, self.references(list, &values).await?),
         };
-        Ok(FormField {
+        Ok(ConsoleField {
             name: spec.name.to_owned(),
             label: label_of(texts, spec.name),
             control,

@@ -9,7 +9,7 @@ use crate::console::answer;
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::input::{FormControl, FormField, FormOption};
+use crate::console::screens::resources::input::{ConsoleField, FormControl, FormOption};
 use crate::console::screens::service::pasted_target::PastedTarget;
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
@@ -38,7 +38,7 @@ struct EditDocument {
     frame: ConsoleFrame,
     id: String,
     problem: Option<String>,
-    fields: Vec<FormField>,
+    fields: Vec<ConsoleField>,
 }
 
 /// Shows the form for a new service, or adds one.
@@ -215,9 +215,9 @@ impl ServiceEditor<'_> {
         stored: &Value,
         form: Option<&FormData>,
         is_required: bool,
-    ) -> FormField {
+    ) -> ConsoleField {
         let value = form.map_or_else(|| plain(stored), |form| form.text(name).to_owned());
-        FormField {
+        ConsoleField {
             name: name.to_owned(),
             label: label.to_owned(),
             control: FormControl::Line,
@@ -229,7 +229,7 @@ impl ServiceEditor<'_> {
         }
     }
 
-    fn setting(&self, path: &str, field: &Value, form: Option<&FormData>) -> FormField {
+    fn setting(&self, path: &str, field: &Value, form: Option<&FormData>) -> ConsoleField {
         let pointer = format!("/settings/{}", path.replace('.', "/"));
         let stored = self.service.pointer(&pointer).cloned().unwrap_or_else(|| field["default"].clone());
         let label = field["label"].as_str().unwrap_or(path);

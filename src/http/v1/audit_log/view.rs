@@ -20,13 +20,13 @@ pub(super) struct AuditEntryView<'a> {
     #[schema(schema_with = timestamp)]
     at: Timestamp,
     #[schema(inline)]
-    actor: ActorView<'a>,
+    actor: AuditActorView<'a>,
     #[schema(schema_with = address, required)]
     address: Option<&'a str>,
     #[schema(schema_with = action)]
     action: &'a str,
     #[schema(inline)]
-    object: ObjectView<'a>,
+    object: AuditObjectView<'a>,
     #[schema(schema_with = changes)]
     changes: Vec<Value>,
     #[schema(schema_with = string_or_null, required)]
@@ -35,7 +35,7 @@ pub(super) struct AuditEntryView<'a> {
 
 /// Who made a change.
 #[derive(Serialize, ToSchema)]
-struct ActorView<'a> {
+struct AuditActorView<'a> {
     #[schema(schema_with = kind)]
     kind: &'static str,
     #[schema(schema_with = id_or_null, required)]
@@ -45,7 +45,7 @@ struct ActorView<'a> {
 
 /// What was changed.
 #[derive(Serialize, ToSchema)]
-struct ObjectView<'a> {
+struct AuditObjectView<'a> {
     #[schema(schema_with = object_kind)]
     kind: &'a str,
     #[schema(schema_with = string_or_null, required)]
@@ -61,10 +61,14 @@ impl<'a> AuditEntryView<'a> {
         Self {
             id: entry.id,
             at: entry.at,
-            actor: ActorView { kind: actor.kind.as_str(), id: actor.id, name: &actor.name },
+            actor: AuditActorView { kind: actor.kind.as_str(), id: actor.id, name: &actor.name },
             address: entry.address.as_deref(),
             action: &entry.action,
-            object: ObjectView { kind: &object.kind, id: object.id.as_deref(), name: object.name.as_deref() },
+            object: AuditObjectView {
+                kind: &object.kind,
+                id: object.id.as_deref(),
+                name: object.name.as_deref(),
+            },
             changes: entry.changes.iter().map(FieldChange::to_json).collect(),
             request_id: entry.request_id.as_deref(),
         }

@@ -19,7 +19,7 @@ use crate::http::v1::confined_to::KnownScopes;
 use crate::http::v1::resource_lookup;
 use crate::http::v1::state::AppState;
 use crate::http::v1::tokens::draft::TokenParser;
-use crate::http::v1::tokens::view::{NewTokenView, TokenView};
+use crate::http::v1::tokens::view::{ApiTokenView, NewTokenView};
 use crate::model::access::TOKENS_MAX;
 use crate::model::token::TokenText;
 use crate::store::{PageWindow, tokens};
@@ -30,7 +30,7 @@ pub(super) async fn list_tokens(call: ApiCall<AppState>) -> Result<ApiReply, Api
     let main = state.databases.main.reader();
     let scopes = KnownScopes::of(main, &caller).await?;
     let (found, total) = tokens::page(main, caller.organisation.key, request.window()).await?;
-    let rows = found.iter().map(|token| to_json(&TokenView::of(token, &scopes))).collect();
+    let rows = found.iter().map(|token| to_json(&ApiTokenView::of(token, &scopes))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total, path: &path, query: &query }.envelope(rows)))
 }
@@ -38,7 +38,7 @@ pub(super) async fn list_tokens(call: ApiCall<AppState>) -> Result<ApiReply, Api
 pub(super) async fn show_token(call: ApiCall<AppState>) -> Result<ApiReply, ApiError> {
     let token = resource_lookup::find_or_404(&call, tokens::find).await?;
     let scopes = KnownScopes::of(call.state.databases.main.reader(), &call.caller).await?;
-    Ok(ApiReply::data(to_json(&TokenView::of(&token, &scopes))))
+    Ok(ApiReply::data(to_json(&ApiTokenView::of(&token, &scopes))))
 }
 
 pub(super) async fn create_token(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -56,7 +56,7 @@ pub(super) async fn create_token(call: ApiCall<AppState>) -> Result<CommittedRep
     let text = TokenText::random(&state.config.compat.token_prefix);
     let token = tokens::insert(&*write, token, &text.hash()).await?;
     let location = format!("{}/v1/tokens/{}", state.base_url, token.id);
-    let view = NewTokenView::of(TokenView::of(&token, &scopes), text.expose());
+    let view = NewTokenView::of(ApiTokenView::of(&token, &scopes), text.expose());
     write.commit(ApiReply::created(to_json(&view), &location)).await
 }
 
@@ -67,13 +67,13 @@ pub(super) async fn update_token(call: ApiCall<AppState>) -> Result<CommittedRep
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, tokens::find).await?;
     let scopes = KnownScopes::of(&*write, &caller).await?;
-    write.replaces(to_json(&TokenView::of(&stored, &scopes)));
+    write.replaces(to_json(&ApiTokenView::of(&stored, &scopes)));
     let draft = TokenParser { caller: &caller, scopes: &scopes, now: state.now() };
     let token = draft.read_changes(&body, &stored).map_err(ApiError::Fields)?;
     if token != stored {
         tokens::update(&*write, &token).await?;
     }
-    write.commit(ApiReply::data(to_json(&TokenView::of(&token, &scopes)))).await
+    write.commit(ApiReply::data(to_json(&ApiTokenView::of(&token, &scopes)))).await
 }
 
 pub(super) async fn delete_token(call: ApiCall<AppState>) -> Result<CommittedReply, ApiError> {
@@ -82,7 +82,7 @@ pub(super) async fn delete_token(call: ApiCall<AppState>) -> Result<CommittedRep
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, tokens::find).await?;
     let scopes = KnownScopes::of(&*write, &caller).await?;
-    write.replaces(to_json(&TokenView::of(&stored, &scopes)));
+    write.replaces(to_json(&ApiTokenView::of(&stored, &scopes)));
     tokens::delete(&*write, id).await?;
     write.commit(ApiReply::deleted(id)).await
 }

@@ -7,7 +7,7 @@ use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, example};
 use crate::http::openapi::shape::{ApiSchema, object, view};
 use crate::http::v1::confined_to::chosen_scope;
-use crate::http::v1::tokens::view::{NewTokenView, TokenView, expires_at, name, permissions};
+use crate::http::v1::tokens::view::{ApiTokenView, NewTokenView, expires_at, name, permissions};
 use crate::model::access::Permission;
 
 const EXAMPLE: &str = include_str!("example.json");
@@ -16,7 +16,7 @@ const ITEM: &str = "/v1/tokens/{id}";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
-        ("Token", view::<TokenView<'_>>()),
+        ("Token", view::<ApiTokenView<'_>>()),
         ("NewToken", view::<NewTokenView<'_>>()),
         ("CreateToken", write().needs(&["name", "permissions"])),
         ("UpdateToken", write()),

@@ -13,7 +13,7 @@ use crate::model::access::{ApiToken, Permission, TOKEN_NAME_LENGTH};
 /// An API token, without its text.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Token)]
-pub(super) struct TokenView<'a> {
+pub(super) struct ApiTokenView<'a> {
     #[schema(schema_with = id)]
     id: Id,
     #[schema(schema_with = name)]
@@ -34,12 +34,12 @@ pub(super) struct TokenView<'a> {
 pub(super) struct NewTokenView<'a> {
     #[serde(flatten)]
     #[schema(inline)]
-    token_view: TokenView<'a>,
+    token_view: ApiTokenView<'a>,
     #[schema(schema_with = text)]
     token: &'a str,
 }
 
-impl<'a> TokenView<'a> {
+impl<'a> ApiTokenView<'a> {
     /// Creates the view of a token.
     pub(super) fn of(token: &'a ApiToken, scopes: &'a KnownScopes) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<'a> TokenView<'a> {
 
 impl<'a> NewTokenView<'a> {
     /// Creates the view of a new token with this text.
-    pub(super) const fn of(token_view: TokenView<'a>, token: &'a str) -> Self {
+    pub(super) const fn of(token_view: ApiTokenView<'a>, token: &'a str) -> Self {
         Self { token_view, token }
     }
 }
