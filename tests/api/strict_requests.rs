@@ -8,6 +8,8 @@ use crate::notification_channels::SECRET;
 use crate::oncall::daily;
 use crate::support::UNKNOWN_ID;
 use crate::support::client::{Answer, Client};
+use crate::support::console::ConsoleUser;
+use crate::support::pages::fresh;
 use crate::support::server::Server;
 use crate::support::service;
 
@@ -74,6 +76,15 @@ fn one_of_each(client: &Client) -> BTreeMap<String, String> {
     let series = shown["recurrence"]["series_id"].as_str().unwrap();
     let incident = json!({"title": "Slow", "message": "We look.", "service_ids": [id]});
     make("/v1/incidents", "/v1/incidents", incident);
+    make("/v1/tokens", "/v1/tokens", json!({"name": "Bot", "permissions": ["services.view"]}));
+    make("/v1/wall-keys", "/v1/wall-keys", json!({"name": "Office"}));
+    let email = format!("{}@example.com", fresh("strict"));
+    let user = client.post("/v1/users", &json!({"email": email, "role": "viewer"})).expect(201).data();
+    ConsoleUser::by_link(client, user["link"].as_str().unwrap());
+    let user = format!("/v1/users/{}", user["id"].as_str().unwrap());
+    let session = client.get(&format!("{user}/sessions")).expect(200).data()[0]["id"].clone();
+    all.insert("/v1/users/{}/sessions/{}".into(), format!("{user}/sessions/{}", session.as_str().unwrap()));
+    all.insert("/v1/users/{}".into(), user);
     all.insert("/v1/maintenance-series/{}".into(), format!("/v1/maintenance-series/{series}"));
     let message = client.get("/v1/notifications").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
     all.insert("/v1/notifications/{}".into(), format!("/v1/notifications/{message}"));
