@@ -26,6 +26,7 @@ pub mod clock_setback;
 pub mod custom_domains;
 pub mod digests;
 mod effects;
+pub mod engine_entries;
 pub mod escalation_policies;
 pub mod escalation_steps;
 pub mod held_messages;

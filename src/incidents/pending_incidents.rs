@@ -9,6 +9,7 @@ use crate::incidents::evidence;
 use crate::incidents::followed_policy::policy_of;
 use crate::incidents::incident_texts::{self, OutageNews};
 use crate::lifecycle;
+use crate::lifecycle::engine_entries;
 use crate::model::automation::{AutomationState, EditedFields};
 use crate::model::group_key::GroupKey;
 use crate::model::incident::{Incident, IncidentKind, IncidentStatus, IncidentTimelineEntry, WholeIncident};
@@ -126,6 +127,9 @@ impl PendingIncident {
             }
             None => lifecycle::incidents::insert(context.transaction, &mut self.after).await?,
         }
+        let earlier = self.before.as_ref().map(|before| &before.incident);
+        let (now, incident) = (context.now, &self.after.incident);
+        engine_entries::note_incident(context.transaction, earlier, incident, now).await?;
         if let Some(reasons) = &self.reasons {
             lifecycle::incidents::add_reasons(context.transaction, self.after.incident.key, reasons).await?;
         }

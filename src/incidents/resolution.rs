@@ -8,6 +8,7 @@ use crate::incidents::context::IncidentContext;
 use crate::incidents::followed_policy::policy_of;
 use crate::incidents::incident_texts;
 use crate::lifecycle;
+use crate::lifecycle::engine_entries;
 use crate::model::incident::{IncidentStatus, WholeIncident};
 use crate::model::incident_policy::IncidentRules;
 use crate::model::outage::Outage;
@@ -90,6 +91,8 @@ async fn settle(context: &IncidentContext<'_>, key: i64, services: &[ServiceKey]
         }
     }
     lifecycle::incidents::save(context.transaction, &stored, &changed, context.now).await?;
+    let (before, after) = (&stored.incident, &changed.incident);
+    engine_entries::note_incident(context.transaction, Some(before), after, context.now).await?;
     Ok(changed != stored)
 }
 

@@ -68,6 +68,12 @@ impl AuditActor {
         Self { kind, id: Some(token.id), name: token.name.clone() }
     }
 
+    /// This engine.
+    #[must_use]
+    pub fn engine() -> Self {
+        Self { kind: ActorKind::Engine, id: None, name: "engine".into() }
+    }
+
     /// The command line.
     #[must_use]
     pub fn command() -> Self {

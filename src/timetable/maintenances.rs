@@ -15,6 +15,7 @@ use futures_util::FutureExt as _;
 
 use crate::clock::{Clock, Timestamp};
 use crate::lifecycle;
+use crate::lifecycle::engine_entries;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::transition::{MaintenanceTransition, OperationContext};
 use crate::service_router::ServiceRouter;
@@ -81,6 +82,7 @@ impl MaintenanceExecutor {
         let stamp = OperationContext { at: now, locale: &organisation.default_locale };
         let Some(step) = MaintenanceTransition::when_due(&stored, stamp) else { return Ok(false) };
         let touched = lifecycle::maintenances::carry_out(&transaction, &step, now).await?;
+        engine_entries::note_maintenance(&transaction, &stored, &step.after, now).await?;
         transaction.commit().await?;
         tracing::info!(
             maintenance = %stored.id,
