@@ -1,11 +1,13 @@
-//! `watchkeeper status`: shows engine nodes and their queues in a terminal, once or repeatedly.
+//! `watchkeeper status`: shows the services, and engine nodes and their queues, in a terminal, once or repeatedly.
 //!
-//! It calls the API of the nodes and opens no database.
+//! It calls the API of the nodes. Only for a token of its own it opens the database of this machine's installation.
 
 mod answer;
+mod local_token;
 mod node;
 mod picture;
 mod screen;
+mod services;
 
 use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
@@ -20,6 +22,7 @@ use url::Url;
 
 use crate::cli::node_api::{self, authority, here};
 use crate::cli::running::{StopSignals, say};
+use crate::cli::status::local_token::LocalToken;
 use crate::cli::status::node::{NodeFailure, NodeReport};
 use crate::cli::status::screen::TerminalScreen;
 use crate::clock::Clock;
@@ -27,21 +30,23 @@ use crate::config::Config;
 
 /// Polling interval. A token may make 120 requests a minute.
 const EVERY: Duration = Duration::from_secs(1);
+/// The services are asked for in every so many rounds.
+const SERVICES_EVERY: u64 = 15;
 
 const MAKES_ONE: &str =
     "watchkeeper token create --org ID --name operator --permissions engine.view makes one";
 
 const LONG_ABOUT: &str = "\
-Show how engine nodes are doing: who watches which of the 64 partitions of the services, what waits, and which locations are \
-heard. Once a second, until Ctrl-C.
+Show what is wrong, since when and why, and below it how engine nodes are doing: who watches which of the 64 partitions of the \
+services, what waits, and which locations are heard. Once a second, until Ctrl-C.
 
   watchkeeper status --url http://node-a:8080 --url http://node-b:8080 --token @operator.token
 
-Without --url the node of these settings is asked. It takes a token with the permission engine.view, which is for operators and no \
-part of all, so that the token of the first start does not have it:
+Without --url and --token the node of these settings is asked, with a token that exists while the command runs. Other nodes take a \
+token with the permissions engine.view, which is for operators and no part of all, and services.view:
 
   watchkeeper org list
-  watchkeeper token create --org ID --name operator --permissions engine.view > operator.token
+  watchkeeper token create --org ID --name operator --permissions engine.view,services.view > operator.token
 
 In the line of partitions a letter is a node, × a node that does not live, · nobody. Taken, of dead (nodes), released, lost and \
 fenced count since the start of the node: fenced are results and status changes that came too late, when another node had the \
@@ -50,7 +55,7 @@ partition.
 Exit codes: 0 every node has answered, or Ctrl-C; 1 a node has not answered (--once, --json), or the token is refused; 2 wrong \
 usage.";
 
-/// Show the state of engine nodes, live in a terminal
+/// Show what is wrong, and the state of engine nodes, live in a terminal
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct StatusArguments {
@@ -70,19 +75,41 @@ pub(super) struct StatusArguments {
 }
 
 pub(super) async fn run(arguments: StatusArguments, config: Config) -> anyhow::Result<ExitCode> {
-    let token = node_api::token(arguments.token.as_deref(), &config, MAKES_ONE)?;
-    let nodes = if arguments.nodes.is_empty() { vec![here(&config)?] } else { arguments.nodes };
-    if !arguments.is_once && !arguments.as_json {
-        return watch(&nodes, &token).await;
+    let is_here = arguments.token.is_none() && arguments.nodes.is_empty();
+    let own = if is_here { LocalToken::make(&config).await } else { None };
+    let outcome = match &own {
+        Some(own) => show(&arguments, &config, &own.text).await,
+        None => match node_api::token(arguments.token.as_deref(), &config, MAKES_ONE) {
+            Ok(token) => show(&arguments, &config, &token).await,
+            Err(error) => Err(error),
+        },
+    };
+    if let Some(own) = own {
+        own.delete().await?;
     }
-    let seen = fetch_reports(&nodes, &token).await?;
+    outcome
+}
+
+async fn show(arguments: &StatusArguments, config: &Config, token: &str) -> anyhow::Result<ExitCode> {
+    let nodes = if arguments.nodes.is_empty() { vec![here(config)?] } else { arguments.nodes.clone() };
+    if !arguments.is_once && !arguments.as_json {
+        return watch(&nodes, token).await;
+    }
+    let seen = fetch_reports(&nodes, token).await?;
     if arguments.as_json {
         say(&Value::from_iter(seen.iter().map(to_json)).to_string());
     } else {
-        say(picture::draw(&seen, &now(), false).trim_end());
+        let services = drawn_services(&nodes, token, false).await;
+        say(format!("{services}{}", picture::draw(&seen, &now(), false)).trim_end());
     }
     let is_whole = seen.iter().all(|seen| seen.answer.is_ok());
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns the picture of the services; empty if the token does not show them.
+async fn drawn_services(nodes: &[Url], token: &str, colours: bool) -> String {
+    let Some(first) = nodes.first() else { return String::new() };
+    services::ask(first, token).await.map(|report| report.draw(colours)).unwrap_or_default()
 }
 
 /// Redraws until it is stopped or the output is closed.
@@ -92,16 +119,20 @@ async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
     let screen = TerminalScreen::open();
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    let mut services = String::new();
+    for round in 0_u64.. {
         let fetching = async {
             ticks.tick().await;
+            if round % SERVICES_EVERY == 0 {
+                services = drawn_services(nodes, token, colours).await;
+            }
             fetch_reports(nodes, token).await
         };
         let seen = tokio::select! {
             seen = fetching => seen?,
             _ = signals.next() => break,
         };
-        if !screen.show(&picture::draw(&seen, &now(), colours)) {
+        if !screen.show(&format!("{services}{}", picture::draw(&seen, &now(), colours))) {
             break;
         }
     }

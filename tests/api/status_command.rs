@@ -3,9 +3,11 @@
 use std::net::TcpListener;
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::server::Server;
+use crate::support::target::Target;
+use crate::support::{create_watched, until_status};
 
 /// Output of `status` with these arguments for this server.
 fn status(server: &Server, token: &str, arguments: &[&str]) -> Output {
@@ -80,4 +82,24 @@ fn wrong_usage_prints_one_line_with_the_remedy() {
     let tls = server.command(&["status", "--once", "--url", "https://127.0.0.1:8080"]);
     assert_eq!(tls.status.code(), Some(2));
     assert!(text(&tls.stderr).contains("http://HOST:PORT"), "{}", text(&tls.stderr));
+}
+
+/// On the machine of the server: what is wrong comes first, and no token is needed.
+#[tokio::test]
+async fn a_local_operator_sees_the_services_first() {
+    let server = Server::start();
+    let client = server.client();
+    let mut target = Target::start();
+    target.stop();
+    let settings = json!({"interval_seconds": 30, "retries": 0});
+    let id = create_watched(&client, &target.url(), &settings);
+    until_status(&client, &id, "down").await;
+    let tokens = client.get("/v1/tokens").expect(200).data();
+    let listen = server.client().address.to_string();
+    let seen = server.command(&["status", "--once", "--listen", &listen]);
+    let picture = text(&seen.stdout);
+    assert_eq!(seen.status.code(), Some(0), "{}", text(&seen.stderr));
+    assert!(picture.starts_with("1 service: 1 down, 0 degraded\n  down  Shop since "), "{picture}");
+    assert!(picture.contains("1 of 1 node answers"), "{picture}");
+    assert_eq!(client.get("/v1/tokens").expect(200).data(), tokens, "its token is gone");
 }
