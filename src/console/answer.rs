@@ -26,18 +26,21 @@ fn guarded(status: StatusCode) -> HttpResponseBuilder {
     answer
 }
 
-/// Returns an HTML document, which no cache may store.
+/// Returns an HTML document, which no cache may store; 304 for a script that has the same one.
 pub(super) fn document(status: StatusCode, html: String, request: &HeaderMap) -> HttpResponse {
     let mut answer = guarded(status);
     answer
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .insert_header((header::VARY, "Accept-Language"))
         .content_type("text/html; charset=utf-8");
-    let mut unconditional = HeaderMap::new();
-    for value in request.get_all(header::ACCEPT_ENCODING) {
-        unconditional.append(header::ACCEPT_ENCODING, value.clone());
+    let content = Representation::new(html);
+    if status == StatusCode::OK {
+        return content.answer(answer, request);
     }
-    Representation::new(html).answer(answer, &unconditional)
+    // The document of an error is always sent whole.
+    let mut unconditional = request.clone();
+    unconditional.remove(header::IF_NONE_MATCH);
+    content.answer(answer, &unconditional)
 }
 
 /// Returns a redirect to a path of the console after a form.

@@ -28,6 +28,7 @@ mod clients;
 mod component_tree;
 mod components;
 mod console;
+mod console_live;
 mod contacts;
 mod custom_domains;
 mod database_files;

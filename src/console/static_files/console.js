@@ -54,3 +54,61 @@
     event.preventDefault();
   });
 })();
+// What is shown follows the present state: the same document is asked for again, and only what differs is changed. Rows stay
+// where they are; nothing that is in use is changed.
+(() => {
+  const EVERY_MS = 5000;
+  const regions = () => [...document.querySelectorAll("[data-live]")];
+  if (!regions().length) return;
+  const policy = window.trustedTypes
+    ? trustedTypes.createPolicy("wk", { createHTML: (text) => text })
+    : { createHTML: (text) => text };
+  let tag = "", isAsking = false, movedAt = 0;
+  document.addEventListener("pointermove", () => { movedAt = Date.now(); }, { passive: true });
+
+  const isInUse = (region) =>
+    region.contains(document.activeElement) || (region.matches(":hover") && Date.now() - movedAt < EVERY_MS);
+
+  function updateRow(row, fresh) {
+    [...row.cells].forEach((cell, place) => {
+      const other = fresh.cells[place];
+      if (other && !cell.querySelector("input") && cell.innerHTML !== other.innerHTML) {
+        cell.replaceChildren(...other.childNodes);
+      }
+    });
+  }
+
+  function update(region, fresh) {
+    if (region.tagName === "TABLE") {
+      region.querySelectorAll("tr[id]").forEach((row) => {
+        const other = fresh.querySelector(`#${CSS.escape(row.id)}`);
+        if (other && !row.contains(document.activeElement)) updateRow(row, other);
+      });
+    } else if (!isInUse(region)) {
+      region.replaceChildren(...fresh.childNodes);
+    }
+  }
+
+  async function refresh() {
+    if (document.hidden || isAsking) return;
+    isAsking = true;
+    try {
+      const answer = await fetch(location.href, { headers: { "If-None-Match": tag }, cache: "no-store" });
+      if (answer.status !== 200 || answer.redirected) return;
+      tag = answer.headers.get("ETag") ?? "";
+      const text = policy.createHTML(await answer.text());
+      const fresh = new DOMParser().parseFromString(text, "text/html");
+      for (const region of regions()) {
+        const other = fresh.getElementById(region.id);
+        if (other) update(region, other);
+      }
+    } catch {
+      // The server is away; the next round asks again.
+    } finally {
+      isAsking = false;
+    }
+  }
+
+  setInterval(refresh, EVERY_MS);
+  document.addEventListener("visibilitychange", refresh);
+})();
