@@ -189,8 +189,11 @@ impl SessionKeeper {
             return Ok(None);
         }
         let now = state.now();
-        let user = match open.user {
-            Some(user) => {
+        let user = match open.link.user {
+            Some(key) => {
+                // The role may have been changed since the link was found.
+                let user = console_users::by_key(&transaction, key).await?;
+                let Some(user) = user else { return Ok(None) };
                 let user = ConsoleUser { password_hash: Some(hash), updated_at: now, ..user };
                 console_users::update(&transaction, &user).await?;
                 console_sessions::delete_all_of(&transaction, user.key).await?;

@@ -99,3 +99,14 @@ fn nobody_gives_more_than_they_have() {
     manager.delete(&item(&owner)).expect(422);
     manager.get(PATH).expect(200);
 }
+
+/// The owner of a self-hosted installation is its operator, so the token of the first start, which is not, cannot make one.
+#[test]
+fn an_operator_is_made_by_operators() {
+    let server = Server::start();
+    server.client().post(PATH, &json!({"email": address(), "role": "owner"})).expect(422);
+    server.client().post(PATH, &json!({"email": address(), "role": "editor"})).expect(201);
+    let email = address();
+    let made = server.command_json(&["user", "create", "--email", &email, "--role", "owner"]);
+    assert_eq!(made["role"], "owner");
+}

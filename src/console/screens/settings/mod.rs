@@ -126,7 +126,7 @@ async fn profile(
     form: &FormData,
 ) -> Result<HttpResponse, ScreenError> {
     let name = form.text("name").to_owned();
-    if !NAME_LENGTH.contains(&name.chars().count()) {
+    if !NAME_LENGTH.contains(&name.chars().count()) || name.contains('\0') {
         return show(visit, Some(visit.texts.text("name-length"))).await;
     }
     let language = LANGUAGES.into_iter().find(|code| *code == form.text("language")).map(str::to_owned);

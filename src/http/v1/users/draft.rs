@@ -72,10 +72,9 @@ pub(super) fn refuse_beyond(caller: &Caller, user: &ConsoleUser) -> Result<(), F
     if is_within { Ok(()) } else { Err(FieldErrors::of("role", FieldRule::RoleBeyond)) }
 }
 
-/// Returns true if the caller has every permission of the role.
+/// Returns true if the caller has every permission that the role has in its organisation.
 fn is_within(caller: &Caller, role: UserRole) -> bool {
-    // The permissions of operators come with the owner of a self-hosted installation only, whose tokens need not have them.
-    let permissions = role.permissions(false);
+    let permissions = role.permissions(caller.organisation.self_hosted);
     permissions.iter().all(|permission| caller.token.permissions.contains(permission))
 }
 
