@@ -174,6 +174,29 @@ fn a_form_is_a_request_to_the_api() {
     user.post("/services/new", &[("paste", " ")]).expect(422);
 }
 
+/// Several services are changed by one form, and deleted only after a question.
+#[test]
+fn several_services_are_changed_at_once() {
+    let client = Server::shared().tenant("business");
+    let user = ConsoleUser::invited(&client, "editor");
+    let ids: Vec<String> = (0..3).map(|_| create_unconfigured(&client)).collect();
+    let with = |action: &'static str, more: &[(&'static str, &'static str)]| {
+        let mut fields: Vec<(&str, &str)> = ids.iter().map(|id| ("id", id.as_str())).collect();
+        fields.push(("action", action));
+        fields.extend_from_slice(more);
+        user.post("/services", &fields)
+    };
+    with("pause", &[]).expect(303);
+    with("tag", &[("tag", "team:web")]).expect(303);
+    let found = client.get("/v1/services?tag=team:web&status=paused").expect(200).json();
+    assert_eq!(found["meta"]["total"], 3);
+    assert!(user.get("/services?q=tag:team:web%20is:paused").expect(200).body.contains("3 entries"));
+    assert!(with("delete", &[]).expect(200).body.contains("is-confirmed"));
+    assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 3);
+    with("delete", &[("is-confirmed", "true")]).expect(303);
+    assert_eq!(client.get("/v1/services").expect(200).json()["meta"]["total"], 0);
+}
+
 /// A viewer sends every form: none has an effect.
 #[test]
 fn a_viewer_changes_nothing() {

@@ -38,6 +38,7 @@ new = Neu
 edit = Bearbeiten
 delete = Löschen
 cancel = Abbrechen
+delete-services = Diese Dienste mit ihren Ergebnissen löschen? Das lässt sich nicht rückgängig machen.
 delete-question = { $subject } löschen? Das lässt sich nicht rückgängig machen.
 required = erforderlich
 yes = ja

@@ -38,6 +38,7 @@ new = New
 edit = Edit
 delete = Delete
 cancel = Cancel
+delete-services = Delete these services with their history? This cannot be undone.
 delete-question = Delete { $subject }? This cannot be undone.
 required = required
 yes = yes

@@ -1,16 +1,35 @@
 //! Changes of several services by one form.
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
 use serde_json::{Value, json};
 
 use crate::console::answer;
 use crate::console::form_data::FormData;
+use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::query::encode;
 use crate::id::Id;
+use crate::model::access::Permission;
+
+/// The question before services are deleted.
+#[derive(Template)]
+#[template(path = "screens/services/confirm.html")]
+struct ConfirmBulkDocument<'a> {
+    frame: ConsoleFrame,
+    query: &'a str,
+    services: Vec<NamedRow>,
+}
+
+/// A service with its name.
+struct NamedRow {
+    id: String,
+    name: String,
+}
 
 /// Maximum number of services that one form changes.
 const AT_ONCE: usize = 100;
@@ -22,6 +41,9 @@ pub(in crate::console) async fn change(
 ) -> Result<HttpResponse, ScreenError> {
     let ids: Vec<&str> = form.all("id").filter(|id| id.parse::<Id>().is_ok()).take(AT_ONCE).collect();
     let action = form.text("action");
+    if action == "delete" && form.text("is-confirmed") != "true" {
+        return confirm(visit, form, &ids).await;
+    }
     for id in &ids {
         let path = format!("/v1/services/{id}");
         let (verb, target, body) = match action {
@@ -37,6 +59,23 @@ pub(in crate::console) async fn change(
         }
     }
     Ok(answer::see_other(&format!("/services?done=done&q={}", encode(form.text("q")))))
+}
+
+/// Asks before services are deleted with their history.
+async fn confirm(visit: &UserVisit, form: &FormData, ids: &[&str]) -> Result<HttpResponse, ScreenError> {
+    visit.signed_in.caller.require(Permission::ServicesDelete)?;
+    let mut services = Vec::new();
+    for id in ids {
+        let name = match visit.get(&format!("/v1/services/{id}")).await {
+            Ok(body) => body["data"]["name"].as_str().unwrap_or_default().to_owned(),
+            Err(ApiError::NotFound) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        services.push(NamedRow { id: (*id).to_owned(), name });
+    }
+    let frame = ConsoleFrame::of(visit, ConsoleSection::Services, visit.texts.text("delete"));
+    let document = ConfirmBulkDocument { frame, query: form.text("q"), services };
+    Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
 }
 
 /// Returns the change that adds a tag to a service; the tag is created if it does not exist.
