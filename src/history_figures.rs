@@ -1,6 +1,8 @@
-//! Figures from the history database for the API and for status pages: sums of measurements, and the days of services.
+//! Figures from the history database for the API, the console and status pages: sums of measurements, the days of services, and
+//! charts of response times.
 
 pub mod location_results;
+pub mod response_chart;
 pub mod response_series;
 pub mod service_days;
 pub mod sums;

@@ -1,4 +1,4 @@
-//! Reads the response times of a service that status pages show.
+//! Reads the response times of a service that the console and status pages show.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::history_figures::sums;
@@ -17,7 +17,7 @@ pub struct SeriesRange {
     pub bucket_ms: i64,
 }
 
-/// The ranges that are shown: a day, a week, 90 days.
+/// The ranges that status pages show: a day, a week, 90 days.
 pub const RANGES: [SeriesRange; 3] = [
     SeriesRange { length_ms: DAY_MS, bucket_ms: 900_000 },
     SeriesRange { length_ms: 7 * DAY_MS, bucket_ms: 3_600_000 },
@@ -37,6 +37,8 @@ pub struct ResponseSeries {
     pub p50_us: Option<u32>,
     /// 95th percentile of the whole range in microseconds; `None` without successful checks.
     pub p95_us: Option<u32>,
+    /// 99th percentile of the whole range in microseconds; `None` without successful checks.
+    pub p99_us: Option<u32>,
 }
 
 /// The response times of a bucket.
@@ -48,20 +50,23 @@ pub struct ResponseBucket {
     pub p50_us: u32,
     /// 95th percentile in microseconds.
     pub p95_us: u32,
+    /// 99th percentile in microseconds.
+    pub p99_us: u32,
 }
 
-/// Reads the response times of a service in each of [`RANGES`].
+/// Reads the response times of a service in each of these ranges.
 ///
 /// # Errors
 /// When the history database fails, or a stored rollup is damaged.
 pub async fn read(
     history: &History,
     service: ServiceKey,
+    ranges: &[SeriesRange],
     now: Timestamp,
 ) -> Result<Vec<ResponseSeries>, HistoryError> {
-    let mut found = Vec::with_capacity(RANGES.len());
-    for range in RANGES {
-        found.push(of_range(history, service, range, now).await?);
+    let mut found = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        found.push(of_range(history, service, *range, now).await?);
     }
     Ok(found)
 }
@@ -77,7 +82,12 @@ async fn of_range(
     let wanted = RollupQuery { from, to: now.plus_ms(1), bucket_ms: Some(range.bucket_ms) };
     let sums = sums::of(history, service, wanted, None).await?.into_sums();
     let bucket = |start: Timestamp, times: &ResponseTimes| {
-        Some(ResponseBucket { start, p50_us: times.percentile_us(50.0)?, p95_us: times.percentile_us(95.0)? })
+        Some(ResponseBucket {
+            start,
+            p50_us: times.percentile_us(50.0)?,
+            p95_us: times.percentile_us(95.0)?,
+            p99_us: times.percentile_us(99.0)?,
+        })
     };
     let mut whole = ResponseTimes::default();
     for of_bucket in sums.values() {
@@ -89,5 +99,6 @@ async fn of_range(
         buckets: sums.iter().filter_map(|(start, sums)| bucket(*start, &sums.times)).collect(),
         p50_us: whole.percentile_us(50.0),
         p95_us: whole.percentile_us(95.0),
+        p99_us: whole.percentile_us(99.0),
     })
 }

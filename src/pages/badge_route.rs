@@ -349,7 +349,8 @@ mod tests {
     ) {
         let range = crate::history_figures::response_series::RANGES[0];
         let from = Timestamp::from_ms(0);
-        let day = ResponseSeries { range, from, buckets: Vec::new(), p50_us: Some(7_000), p95_us };
+        let day =
+            ResponseSeries { range, from, buckets: Vec::new(), p50_us: Some(7_000), p95_us, p99_us: None };
         let badge = response_badge("Shop", Some(&day), is_median, &PageTexts::of("en"));
         assert_eq!(badge.message, message);
     }

@@ -141,7 +141,14 @@ mod tests {
     fn figures(p50_us: u32) -> ServiceFigures {
         let [range, ..] = RANGES;
         let from = Timestamp::from_ms(0);
-        let series = ResponseSeries { range, from, buckets: Vec::new(), p50_us: Some(p50_us), p95_us: None };
+        let series = ResponseSeries {
+            range,
+            from,
+            buckets: Vec::new(),
+            p50_us: Some(p50_us),
+            p95_us: None,
+            p99_us: None,
+        };
         ServiceFigures { ranges: vec![series], ..ServiceFigures::default() }
     }
 

@@ -42,7 +42,6 @@ pub mod page_server;
 mod page_texts;
 mod palette;
 mod past_parts;
-mod response_chart;
 mod route;
 mod screen;
 mod script;

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use crate::clock::Timestamp;
 use crate::history_figures::location_results::{self, LocationResult};
-use crate::history_figures::response_series::{self, ResponseSeries};
+use crate::history_figures::response_series::{self, RANGES, ResponseSeries};
 use crate::model::location::PUSH;
 use crate::model::service::ServiceKey;
 use crate::model::sla::budget::ErrorBudget;
@@ -79,7 +79,7 @@ pub(super) async fn read(
     now: Timestamp,
 ) -> Result<ServiceFigures, SlaReportError> {
     let history = &states.databases().history;
-    let ranges = response_series::read(history, key.service, now).await.map_err(StoreError::from)?;
+    let ranges = response_series::read(history, key.service, &RANGES, now).await.map_err(StoreError::from)?;
     let mut figures = ServiceFigures { ranges, ..ServiceFigures::default() };
     if key.shows_locations {
         let results = location_results::read(history, key.service, now).await.map_err(StoreError::from)?;

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use askama::Template as _;
 
 use crate::clock::{DAY_MS, Timestamp};
+use crate::history_figures::response_chart::ResponseChart;
 use crate::history_figures::response_series::ResponseSeries;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
@@ -20,7 +21,6 @@ use crate::pages::figures_view;
 use crate::pages::frame::{PageChoices, PageFrame};
 use crate::pages::live::fragments::{PageFragment, PageFragments};
 use crate::pages::page_texts::{PageTexts, TextValue};
-use crate::pages::response_chart::ResponseChart;
 use crate::pages::screen::PageScreen;
 use crate::pages::service_figures::ServiceFigures;
 use crate::pages::snapshot::{PageComponent, PageHistory, PageSnapshot};

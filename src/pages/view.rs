@@ -2,10 +2,10 @@
 
 use askama::Template;
 
+use crate::history_figures::response_chart::ResponseChart;
 use crate::pages::bars::UptimeBar;
 use crate::pages::display_time::DisplayTime;
 use crate::pages::frame::PageFrame;
-use crate::pages::response_chart::ResponseChart;
 
 /// The present state of all components.
 #[derive(Template)]
