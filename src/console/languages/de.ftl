@@ -325,3 +325,63 @@ field-hostname = Rechnername
 field-address = Adresse
 field-notify-subscribers = Abonnenten benachrichtigen
 field-password = Passwort
+hidden-maintenance = geplante Arbeiten
+title-votes = Stimmen der Standorte
+copy-as-text = Als Text kopieren
+set-status = Status von Hand setzen
+what-if = Hätten andere Einstellungen in den letzten 7 Tagen geholfen?
+what-if-retries = { $count ->
+    [one] Mit { $count } Wiederholung
+   *[other] Mit { $count } Wiederholungen
+}
+what-if-all-locations = Wenn alle Standorte übereinstimmen müssten
+what-if-recoveries = { $count ->
+    [one] Mit { $count } guten Prüfung bis zum Ende eines Ausfalls
+   *[other] Mit { $count } guten Prüfungen bis zum Ende eines Ausfalls
+}
+as-recorded = Wie es war
+as-simulated = Wie es gewesen wäre
+outages = Ausfälle
+opened-incidents = Vorfälle
+time-down = Zeit des Ausfalls
+detection = Mittlere Zeit vom Ausfall bis zum Vorfall
+fidelity = Verlässlichkeit: Eine Wiedergabe mit den jetzigen Einstellungen stimmt in { $subject } der Zeit mit der Aufzeichnung überein.
+certificate-days = { $count ->
+    [one] Das Zertifikat gilt laut der neuesten Prüfung noch { $count } Tag.
+   *[other] Das Zertifikat gilt laut der neuesten Prüfung noch { $count } Tage.
+}
+response-times = Antwortzeiten
+chart-legend = Linie: p50. Bänder: bis p95 und bis p99. Dahinter:
+now = jetzt
+depends-on = Hängt ab von
+needed-by = Wird gebraucht von
+edge-why = Warum um { $subject } UTC?
+edge-before = die letzte davor
+edge-leading = auf dem Weg dahin
+edge-deciding = hat entschieden
+edge-after = die erste danach
+edge-omitted = { $count ->
+    [one] { $count } frühere Prüfung ist ausgelassen.
+   *[other] { $count } frühere Prüfungen sind ausgelassen.
+}
+cause-votes = die Stimmen der Standorte
+cause-gap = ein fälliges Ergebnis kam nicht
+cause-stale = alle Ergebnisse wurden zu alt
+cause-paused = pausiert
+cause-reconfigured = der Dienst wurde geändert
+cause-imported = importiert
+cause-clock = die Uhr wurde zurückgestellt
+cause-filled = Ergebnisse, die spät kamen
+cause-flapping = wurde instabil
+cause-settled = wieder stabil
+word-no_data = keine Daten
+field-vote = Stimme
+field-attempt = Versuch
+field-newest-check = Neueste Prüfung
+field-reason = Grund
+field-lasted = Dauer
+field-cause = Ursache
+field-part = Rolle
+field-due = Fällig
+field-finished = Beendet
+field-lateness = Verspätung

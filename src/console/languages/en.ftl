@@ -325,3 +325,63 @@ field-hostname = Host name
 field-address = Address
 field-notify-subscribers = Notify subscribers
 field-password = Password
+hidden-maintenance = planned work
+title-votes = Votes of the locations
+copy-as-text = Copy as text
+set-status = Set the status by hand
+what-if = Would other settings have helped in the last 7 days?
+what-if-retries = { $count ->
+    [one] With { $count } retry
+   *[other] With { $count } retries
+}
+what-if-all-locations = If all locations had to agree
+what-if-recoveries = { $count ->
+    [one] With { $count } good check to be up again
+   *[other] With { $count } good checks to be up again
+}
+as-recorded = As it was
+as-simulated = As it would have been
+outages = Outages
+opened-incidents = Incidents
+time-down = Time down
+detection = Mean time from an outage to its incident
+fidelity = Reliability: a replay with the present settings agrees with the record in { $subject } of the time.
+certificate-days = { $count ->
+    [one] The certificate is valid for { $count } more day, as the newest check says.
+   *[other] The certificate is valid for { $count } more days, as the newest check says.
+}
+response-times = Response times
+chart-legend = Line: p50. Bands: up to p95, and up to p99. Behind them:
+now = now
+depends-on = Depends on
+needed-by = Needed by
+edge-why = Why at { $subject } UTC?
+edge-before = the last one before
+edge-leading = on the way
+edge-deciding = decided
+edge-after = the first one after
+edge-omitted = { $count ->
+    [one] { $count } earlier check is left out.
+   *[other] { $count } earlier checks are left out.
+}
+cause-votes = the votes of the locations
+cause-gap = no result came when one was due
+cause-stale = all results became too old
+cause-paused = paused
+cause-reconfigured = the service was changed
+cause-imported = imported
+cause-clock = the clock was set back
+cause-filled = results that came late
+cause-flapping = began to flap
+cause-settled = stopped flapping
+word-no_data = no data
+field-vote = Vote
+field-attempt = Attempt
+field-newest-check = Newest check
+field-reason = Reason
+field-lasted = Lasted
+field-cause = Cause
+field-part = Part
+field-due = Due
+field-finished = Finished
+field-lateness = Late by

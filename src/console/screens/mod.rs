@@ -29,6 +29,7 @@ pub(super) async fn answer(
         (["services", "new"], form) => service::editor::create(visit, form).await,
         (["services", id], None) => service::show(visit, id).await,
         (["services", id, "edit"], form) => service::editor::edit(visit, id, form).await,
+        (["services", id, "what-if"], Some(form)) => service::what_if(visit, id, form).await,
         (["services", id, action], Some(form)) => service::actions::run(visit, id, action, form).await,
         (["services", id, "checks"], None) => service::checks::show(visit, id).await,
         (["oncall"], None) => oncall::show(visit).await,

@@ -1,10 +1,16 @@
 //! A service: what its status is and why, what happened, and what can be done.
 
 pub(in crate::console) mod actions;
+mod chart_marks;
 pub(in crate::console) mod checks;
+mod edges;
 pub(in crate::console) mod editor;
+mod explanation;
+mod neighbours;
+mod past_figures;
 pub(in crate::console) mod pasted_target;
 pub(in crate::console) mod status_mark;
+mod what_if;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -12,15 +18,23 @@ use askama::Template;
 use serde_json::Value;
 
 use crate::console::answer;
+use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
 use crate::console::screens::service::checks::CheckRow;
+use crate::console::screens::service::edges::{ChangeRow, EdgeView};
+use crate::console::screens::service::explanation::ExplainedService;
+use crate::console::screens::service::neighbours::NeighbourLink;
+use crate::console::screens::service::past_figures::PeriodFigures;
 use crate::console::screens::service::status_mark::tone_of;
+use crate::console::screens::service::what_if::{WhatIfAnswer, WhatIfVariant};
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
-use crate::model::service::ServiceStatus;
+use crate::model::check::CheckStatus;
+use crate::model::service::{OverrideStatus, ServiceStatus};
+use crate::verdict_texts::explanation::{BallotRow, VerdictExplanation};
 
 /// Number of results that the screen shows.
 const CHECKS: usize = 10;
@@ -30,6 +44,26 @@ const CHECKS: usize = 10;
 struct ServiceDocument {
     frame: ConsoleFrame,
     id: String,
+    service: ServiceHead,
+    explanation: VerdictExplanation,
+    votes: Vec<LocationVoteRow>,
+    answer: Option<WhatIfAnswer>,
+    variants: Vec<WhatIfVariant>,
+    figures: Vec<PeriodFigures>,
+    rows: Vec<CheckRow>,
+    status_changes: Vec<ChangeRow>,
+    edges: Vec<EdgeView>,
+    parents: Vec<NeighbourLink>,
+    children: Vec<NeighbourLink>,
+    told: Vec<ToldRow>,
+    changes: Vec<String>,
+    may: ServiceActions,
+    /// The statuses that a person can set.
+    settable: Vec<StatusChoice>,
+}
+
+/// What a service is.
+struct ServiceHead {
     target: String,
     kind: String,
     tone: &'static str,
@@ -38,32 +72,28 @@ struct ServiceDocument {
     has_override: bool,
     tags: Vec<String>,
     ping_url: Option<String>,
-    figures: Vec<FigureRow>,
-    rows: Vec<CheckRow>,
-    status_changes: Vec<ChangeRow>,
-    told: Vec<ToldRow>,
-    changes: Vec<String>,
-    may_pause: bool,
-    may_edit: bool,
-    may_delete: bool,
-    may_silence: bool,
+    /// Days for which the certificate is valid, as the newest result says.
+    certificate: Option<String>,
 }
 
-/// Figures of a period.
-struct FigureRow {
-    period: &'static str,
-    uptime: String,
-    median: String,
-    p95: String,
-    p99: String,
+/// What the user may do with a service.
+struct ServiceActions {
+    pause: bool,
+    edit: bool,
+    delete: bool,
+    silence: bool,
 }
 
-/// A change of the status.
-struct ChangeRow {
-    time: String,
+/// A status that a person can set.
+struct StatusChoice {
+    word: &'static str,
+    text: String,
+}
+
+/// The vote of a location.
+struct LocationVoteRow {
     tone: &'static str,
-    status: String,
-    reason: String,
+    ballot: BallotRow,
 }
 
 /// A message about an incident of the service.
@@ -76,72 +106,101 @@ struct ToldRow {
 
 /// Shows a service.
 pub(super) async fn show(visit: &UserVisit, id: &str) -> Result<HttpResponse, ScreenError> {
+    let watched = ExplainedService::read(visit, id).await?;
+    render(visit, &watched, None).await
+}
+
+/// Shows a service with the answer to a what-if.
+pub(super) async fn what_if(
+    visit: &UserVisit,
+    id: &str,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let watched = ExplainedService::read(visit, id).await?;
+    let answer = what_if::ask(visit, &watched.service, form).await?;
+    render(visit, &watched, Some(answer)).await
+}
+
+async fn render(
+    visit: &UserVisit,
+    watched: &ExplainedService,
+    answer: Option<WhatIfAnswer>,
+) -> Result<HttpResponse, ScreenError> {
+    let id = watched.service.id.to_string();
     let path = format!("/v1/services/{id}");
     let service = visit.get(&path).await?["data"].take();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let status = text(&service["effective_status"]);
     let checks = visit.get(&format!("{path}/checks?per_page={CHECKS}")).await?;
     let changes = visit.get(&format!("{path}/status-changes?per_page={CHECKS}")).await?;
-    let mut figures = Vec::new();
-    for period in ["24h", "7d", "30d"] {
-        let body = visit.get(&format!("{path}/metrics?range={period}")).await?;
-        figures.push(figure(period, &body["data"]));
-    }
-    let name = text(&service["name"]);
+    let mut explanation = watched.explain(visit).await?;
+    let votes = std::mem::take(&mut explanation.votes);
+    let may_simulate = visit.may(Permission::ServicesSimulate);
     let document = ServiceDocument {
-        frame: ConsoleFrame::of(visit, ConsoleSection::Services, name),
-        id: id.to_owned(),
-        target: text(&service["target"]),
-        kind: text(&service["check_type_label"]),
-        tone: tone_of(status.parse().unwrap_or(ServiceStatus::Unknown)),
-        status: visit.texts.text(&format!("word-{status}")),
-        is_paused: service["is_paused"] == true,
-        has_override: !service["status_override"].is_null(),
-        tags: service["tags"].as_array().into_iter().flatten().map(|tag| text(&tag["label"])).collect(),
-        ping_url: service["heartbeat"]["ping_url"].as_str().map(str::to_owned),
-        figures,
+        frame: ConsoleFrame::of(visit, ConsoleSection::Services, watched.service.name.clone()),
+        service: ServiceHead::of(visit, &service, &checks),
+        explanation,
+        votes: votes.into_iter().map(LocationVoteRow::of).collect(),
+        answer,
+        variants: if may_simulate { what_if::variants(visit.texts, &watched.service) } else { Vec::new() },
+        figures: past_figures::read(visit, watched).await?,
         rows: checks::rows(visit, &checks),
-        status_changes: changes["data"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|row| change(visit, row))
+        status_changes: edges::change_rows(visit.texts, &changes, visit.visit.state().now()),
+        edges: edges::edges(visit, &watched.service).await?,
+        parents: neighbours::parents(&service),
+        children: neighbours::children(visit, &watched.service).await?,
+        told: told(visit, &id).await?,
+        changes: changes_of(visit, &id).await?,
+        may: ServiceActions {
+            pause: visit.may(Permission::ServicesPause) || visit.may(Permission::ServicesEdit),
+            edit: visit.may(Permission::ServicesEdit),
+            delete: visit.may(Permission::ServicesDelete),
+            silence: visit.may(Permission::MaintenancesCreate),
+        },
+        settable: OverrideStatus::WORDS
+            .iter()
+            .map(|word| StatusChoice { word, text: visit.texts.text(&format!("word-{word}")) })
             .collect(),
-        told: told(visit, id).await?,
-        changes: changes_of(visit, id).await?,
-        may_pause: visit.may(Permission::ServicesPause) || visit.may(Permission::ServicesEdit),
-        may_edit: visit.may(Permission::ServicesEdit),
-        may_delete: visit.may(Permission::ServicesDelete),
-        may_silence: visit.may(Permission::MaintenancesCreate),
+        id,
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
 }
 
-fn figure(period: &'static str, data: &Value) -> FigureRow {
-    FigureRow {
-        period,
-        uptime: data["uptime"].as_f64().map(|uptime| format!("{uptime} %")).unwrap_or_default(),
-        median: milliseconds(&data["p50_ms"]),
-        p95: milliseconds(&data["p95_ms"]),
-        p99: milliseconds(&data["p99_ms"]),
+impl ServiceHead {
+    fn of(visit: &UserVisit, service: &Value, checks: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let status = text(&service["effective_status"]);
+        let days = checks["data"][0]["error_message"].as_str().and_then(certificate_days);
+        Self {
+            target: text(&service["target"]),
+            kind: text(&service["check_type_label"]),
+            tone: tone_of(status.parse().unwrap_or(ServiceStatus::Unknown)),
+            status: visit.texts.text(&format!("word-{status}")),
+            is_paused: service["is_paused"] == true,
+            has_override: !service["status_override"].is_null(),
+            tags: service["tags"].as_array().into_iter().flatten().map(|tag| text(&tag["label"])).collect(),
+            ping_url: service["heartbeat"]["ping_url"].as_str().map(str::to_owned),
+            certificate: days.map(|days| visit.texts.counted("certificate-days", days)),
+        }
     }
 }
 
-fn milliseconds(value: &Value) -> String {
-    value.as_f64().map(|ms| format!("{ms:.0} ms")).unwrap_or_default()
+impl LocationVoteRow {
+    fn of(ballot: BallotRow) -> Self {
+        let tone = match ballot.vote {
+            Some(CheckStatus::Up) => "operational",
+            Some(CheckStatus::Degraded) => "degraded",
+            Some(CheckStatus::Down) => "major_outage",
+            None => "unknown",
+        };
+        Self { tone, ballot }
+    }
 }
 
-fn change(visit: &UserVisit, row: &Value) -> ChangeRow {
-    let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-    let status = row["to"].as_str().or_else(|| row["status"].as_str()).unwrap_or("unknown").to_owned();
-    let time =
-        ["at", "changed_at", "started_at"].iter().find_map(|name| row[*name].as_str()).unwrap_or_default();
-    ChangeRow {
-        time: time.get(..19).unwrap_or(time).replace('T', " "),
-        tone: tone_of(status.parse().unwrap_or(ServiceStatus::Unknown)),
-        status: visit.texts.text_or(&format!("word-{status}"), &status),
-        reason: text("reason"),
-    }
+/// Reads the days for which a certificate is valid from the message of a condition about it. The days of a certificate that
+/// no condition refuses are not stored.
+fn certificate_days(message: &str) -> Option<u64> {
+    let condition = message.split_once("metadata.days_until_expiry ")?.1;
+    let measured = condition.split_once("(measured ")?.1;
+    measured.split_once(')')?.0.split('.').next()?.parse().ok()
 }
 
 /// Returns who was told about the newest incident of the service, and with what answer.
@@ -172,4 +231,21 @@ async fn told(visit: &UserVisit, id: &str) -> Result<Vec<ToldRow>, ScreenError> 
         }
     };
     Ok(body["data"].as_array().into_iter().flatten().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("Condition met: metadata.days_until_expiry lt 14 (measured 9)", Some(9))]
+    #[case("Condition met: metadata.days_until_expiry lt 14 (measured 9.0)", Some(9))]
+    #[case("Condition met: metadata.days_until_expiry lt 14 (measured -3)", None)]
+    #[case("Condition met: response_time_ms gt 900 (measured 1240.4)", None)]
+    #[case("Connection refused", None)]
+    fn the_days_of_a_certificate_are_in_the_message(#[case] message: &str, #[case] days: Option<u64>) {
+        assert_eq!(certificate_days(message), days);
+    }
 }
