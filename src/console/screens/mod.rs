@@ -1,9 +1,11 @@
 //! The screens of the console, one folder each, and the paths at which they are.
 
+mod engine;
+mod locations;
 mod oncall;
 mod overview;
 mod resources;
-mod service;
+pub(super) mod service;
 mod services;
 mod settings;
 
@@ -32,6 +34,8 @@ pub(super) async fn answer(
         (["services", id, "what-if"], Some(form)) => service::what_if(visit, id, form).await,
         (["services", id, action], Some(form)) => service::actions::run(visit, id, action, form).await,
         (["services", id, "checks"], None) => service::checks::show(visit, id).await,
+        (["locations"], None) => locations::show(visit).await,
+        (["engine"], None) => engine::show(visit).await,
         (["oncall"], None) => oncall::show(visit).await,
         (["settings"], None) => settings::show(visit, None).await,
         (["settings"], Some(form)) => settings::change(sessions, visit, form).await,
