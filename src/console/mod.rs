@@ -8,6 +8,7 @@
 
 mod answer;
 mod console_texts;
+mod fleet_sentence;
 mod form_data;
 mod frame;
 mod origin;
@@ -18,6 +19,7 @@ mod sessions;
 mod sign_in;
 mod static_files;
 mod visit;
+mod wall;
 
 use std::sync::Arc;
 
@@ -73,6 +75,9 @@ impl Console {
         let Ok(form) = form else {
             return screen_error::message(&visit, StatusCode::BAD_REQUEST, "bad-form");
         };
+        if let Some(answer) = wall::answer(&visit, is_post).await {
+            return answer;
+        }
         if let Some(answer) = sign_in::answer(&self.sessions, &visit, form.as_ref()).await {
             return answer;
         }

@@ -103,6 +103,21 @@ impl ConsoleVisit {
         ConsoleTexts::preferred(&lines.collect::<Vec<_>>().join(","))
     }
 
+    /// Returns the services that a caller may see, from memory.
+    ///
+    /// # Errors
+    /// 403 without the permission to see services; 503 when the databases fail before the services were read once.
+    pub(super) async fn fleet_of(&self, caller: &Caller) -> Result<VisibleFleet, ApiError> {
+        caller.require(Permission::ServicesView)?;
+        let now = self.state().now();
+        let visible = self.fleets.visible_tags(caller.visibility()).await?;
+        let current = self.fleets.of(caller.organisation.key, now).await.map_err(|error| {
+            tracing::warn!(%error, "cannot read the services of an organisation");
+            ApiError::Unavailable
+        })?;
+        Ok(VisibleFleet { view: current.view, visible, as_of: current.as_of, now })
+    }
+
     /// The value of a header; empty if it is missing or not readable.
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
@@ -125,18 +140,9 @@ impl UserVisit {
     /// Returns the services that the user may see, from memory.
     ///
     /// # Errors
-    /// 403 without the permission to see services; 503 when the databases fail before the services were read once.
+    /// As [`ConsoleVisit::fleet_of`].
     pub(super) async fn fleet(&self) -> Result<VisibleFleet, ApiError> {
-        let caller = &self.signed_in.caller;
-        caller.require(Permission::ServicesView)?;
-        let now = self.visit.state().now();
-        let fleets = &self.visit.fleets;
-        let visible = fleets.visible_tags(caller.visibility()).await?;
-        let current = fleets.of(caller.organisation.key, now).await.map_err(|error| {
-            tracing::warn!(%error, "cannot read the services of an organisation");
-            ApiError::Unavailable
-        })?;
-        Ok(VisibleFleet { view: current.view, visible, as_of: current.as_of, now })
+        self.visit.fleet_of(&self.signed_in.caller).await
     }
 
     /// Reads a resource of the API: the whole body of the response.

@@ -8,7 +8,7 @@ use askama::Template;
 use serde_json::Value;
 
 use crate::console::answer;
-use crate::console::console_texts::ConsoleTexts;
+use crate::console::fleet_sentence::FleetSentence;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::service::status_mark::tone_of;
@@ -18,7 +18,7 @@ use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::listing::FleetPaging;
 use crate::fleet_view::query::FleetQuery;
 use crate::fleet_view::query_parser::parse;
-use crate::fleet_view::summary::{FleetGroup, StatusTotals};
+use crate::fleet_view::summary::FleetGroup;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::query::encode;
 use crate::model::access::Permission;
@@ -126,32 +126,6 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         notices: notices(visit).await?,
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
-}
-
-/// The state of all services in one sentence.
-struct FleetSentence {
-    /// Name of the text.
-    name: &'static str,
-    count: usize,
-    tone: &'static str,
-}
-
-impl FleetSentence {
-    fn of(totals: StatusTotals) -> Self {
-        let (down, degraded) = (totals.of(ServiceStatus::Down), totals.of(ServiceStatus::Degraded));
-        let (name, count, tone) = match totals.all() {
-            0 => ("overview-empty", 0, "unknown"),
-            _ if down > 0 => ("overview-down", down, "major_outage"),
-            _ if degraded > 0 => ("overview-degraded", degraded, "degraded"),
-            _ if totals.working() == 0 => ("overview-unknown", 0, "unknown"),
-            _ => ("overview-up", totals.working(), "operational"),
-        };
-        Self { name, count, tone }
-    }
-
-    fn sentence(&self, texts: ConsoleTexts) -> String {
-        texts.counted(self.name, u64::try_from(self.count).unwrap_or(u64::MAX))
-    }
 }
 
 /// Returns the services that are wrong, those that have been for the longest time first, and the number of further ones.
