@@ -1,5 +1,6 @@
 //! Tests which routes a table finds, and which tables are refused.
 
+use actix_web::http::Method;
 use rstest::rstest;
 
 use super::*;
