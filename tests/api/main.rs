@@ -29,6 +29,7 @@ mod component_tree;
 mod components;
 mod console;
 mod console_live;
+mod console_service;
 mod contacts;
 mod custom_domains;
 mod database_files;
