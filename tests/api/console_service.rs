@@ -14,7 +14,7 @@ async fn down(client: &Client) -> String {
     let mut target = Target::start();
     let url = target.url();
     target.stop();
-    let id = create_watched(client, &url, &json!({"interval_seconds": 1, "retries": 0}));
+    let id = create_watched(client, &url, &json!({"interval_seconds": 30, "retries": 0}));
     until_status(client, &id, "down").await;
     id
 }
@@ -87,11 +87,12 @@ fn a_service_shows_its_neighbours() {
 
 #[test]
 fn operators_see_the_engine_and_everybody_the_locations() {
-    let user = ConsoleUser::invited(&Server::shared().tenant("business"), "owner");
+    let user = ConsoleUser::invited(&Server::shared().tenant("business"), "viewer");
     assert!(user.get("/locations").expect(200).body.contains("data-row"));
     user.get("/engine").expect(403);
     let own = Server::start();
-    let operator = ConsoleUser::invited(&own.client(), "owner");
+    let made = own.command_json(&["user", "create", "--email", "a@example.com", "--role", "owner"]);
+    let operator = ConsoleUser::by_link(&own.client(), made["link"].as_str().unwrap());
     let page = operator.get("/engine").expect(200).body;
     assert!(page.contains("The engine works") && page.contains("Results waiting in memory"), "{page}");
 }
