@@ -10,7 +10,7 @@ use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured};
 
 /// Lists of resources in the console, with whether they have a form for a new one.
-const LISTS: [(&str, bool); 18] = [
+pub(crate) const LISTS: [(&str, bool); 18] = [
     ("/incidents", true),
     ("/maintenances", true),
     ("/maintenances/series", false),

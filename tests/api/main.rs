@@ -28,6 +28,8 @@ mod clients;
 mod component_tree;
 mod components;
 mod console;
+mod console_accessibility;
+mod console_keys;
 mod console_live;
 mod console_service;
 mod contacts;

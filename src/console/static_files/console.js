@@ -1,57 +1,166 @@
 "use strict";
-// Shortcuts by single letters, which a user can switch off (WCAG 2.1.4): none of them acts while something is entered.
+// Shortcuts, which a user can switch off (WCAG 2.1.4); single letters never act while something is entered. Words are in the
+// document. Browsers that know `blocking` show nothing before this has run, so that a chosen colour scheme holds from the start.
 (() => {
-  const rows = () => [...document.querySelectorAll("[data-row]")];
-  let place = -1, isGoing = false;
+  const root = document.documentElement;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const one = (selector) => document.querySelector(selector);
 
+  /** The colour scheme that was chosen for this session of the browser; null for that of the system. */
+  const scheme = {
+    read() {
+      try { return sessionStorage.getItem("theme"); } catch { return null; }
+    },
+    choose(theme) {
+      root.dataset.theme = theme;
+      try { sessionStorage.setItem("theme", theme); } catch { /* It holds for this document only. */ }
+    },
+    switch() {
+      const shown = root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+      this.choose(shown === "dark" ? "light" : "dark");
+    },
+  };
+  const chosen = scheme.read();
+  if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+
+  const hasShortcuts = () => "shortcuts" in document.body.dataset;
   const isEntering = (target) =>
     target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && target.type !== "checkbox";
 
+  const rows = () => all("[data-row]");
+  let place = -1;
+
   function move(step) {
-    const all = rows();
-    if (!all.length) return;
-    all[place]?.classList.remove("here");
-    place = Math.min(Math.max(place + step, 0), all.length - 1);
-    all[place].classList.add("here");
-    all[place].querySelector("a").focus();
+    const found = rows();
+    if (!found.length) return;
+    found[place]?.classList.remove("here");
+    place = Math.min(Math.max(place + step, 0), found.length - 1);
+    found[place].classList.add("here");
+    found[place].querySelector("a").focus();
   }
 
-  const link = (key, root) => document.querySelector(`${root} [data-key="${CSS.escape(key)}"]`);
+  const link = (key, within) => one(`${within} [data-key="${CSS.escape(key)}"]`);
+
+  /** The search over the links of the document: sections, rows, actions. */
+  const palette = {
+    options: [],
+    at: 0,
+    open() {
+      const input = one("#palette input");
+      input.value = "";
+      one("#palette").showModal();
+      this.show();
+      input.focus();
+    },
+    links() {
+      const entry = (element) => ({ text: element.textContent.trim(), address: element.href });
+      const found = all("#sections a, [data-row] a, main .heading a, main .actions a, main .tabs a").map(entry);
+      const addresses = new Set();
+      return found.filter(({ text, address }) => text && !addresses.has(address) && addresses.add(address));
+    },
+    show() {
+      const text = one("#palette input").value.trim(), words = text.toLowerCase().split(/\s+/);
+      const list = one("#found");
+      this.options = this.links().filter((entry) => words.every((word) => entry.text.toLowerCase().includes(word)));
+      this.options.length = Math.min(this.options.length, 12);
+      if (text && one("#sections [href='/console/services']")) {
+        this.options.push({
+          text: `${list.dataset.search} ${text}`,
+          address: `/console/services?q=${encodeURIComponent(text)}`,
+        });
+      }
+      this.at = 0;
+      list.replaceChildren(...this.options.map((entry, index) => {
+        const item = document.createElement("li");
+        item.id = `found-${index}`;
+        item.setAttribute("role", "option");
+        item.textContent = entry.text;
+        item.addEventListener("click", () => location.assign(entry.address));
+        return item;
+      }));
+      const status = one("#palette [role=status]");
+      status.textContent = this.options.length ? "" : status.dataset.nothing;
+      this.mark();
+    },
+    mark() {
+      const items = all("#found > li");
+      items.forEach((item, index) => item.setAttribute("aria-selected", String(index === this.at)));
+      items[this.at]?.scrollIntoView({ block: "nearest" });
+      one("#palette input").setAttribute("aria-activedescendant", items.length ? `found-${this.at}` : "");
+    },
+    receive(event) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step && this.options.length) {
+        this.at = (this.at + step + this.options.length) % this.options.length;
+        this.mark();
+      } else if (event.key === "Enter") {
+        all("#found > li")[this.at]?.click();
+      } else {
+        return;
+      }
+      event.preventDefault();
+    },
+  };
+
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("#palette input")) palette.show();
+  });
+
+  /** What a letter does; false if it does nothing here. */
+  const letters = {
+    j: () => move(1),
+    k: () => move(-1),
+    o() {
+      const anchor = rows()[place]?.querySelector("a");
+      if (!anchor) return false;
+      window.open(anchor.href, "_blank", "noopener");
+    },
+    x() {
+      const box = rows()[place]?.querySelector("[type=checkbox]");
+      if (!box) return false;
+      box.click();
+    },
+    "/"() {
+      const search = one("[type=search]");
+      if (!search) return false;
+      search.focus();
+      search.select();
+    },
+    "?": () => one("#keys").showModal(),
+    d: () => scheme.switch(),
+    ".": () => location.reload(),
+  };
+
+  let isGoing = false;
 
   document.addEventListener("keydown", (event) => {
+    if (!hasShortcuts() || event.isComposing || event.defaultPrevented) return;
+    const dialog = one("dialog[open]");
+    if (dialog?.id === "palette") return palette.receive(event);
+    if (dialog) return;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      return palette.open();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && isEntering(event.target)) return event.target.blur();
-    if (!("shortcuts" in document.body.dataset) || isEntering(event.target)) return;
+    if (isEntering(event.target)) return;
+    let acted;
     if (isGoing) {
       isGoing = false;
-      const target = link(event.key, "#sections");
-      if (target) { event.preventDefault(); target.click(); }
-      return;
+      const section = link(event.key, "#sections");
+      section?.click();
+      acted = section !== null;
+    } else if (event.key === "g") {
+      acted = isGoing = true;
+    } else if (Object.hasOwn(letters, event.key)) {
+      acted = letters[event.key]() !== false;
+    } else {
+      const action = event.key.length === 1 && link(event.key, "main");
+      if (action) action.click();
+      acted = Boolean(action);
     }
-    switch (event.key) {
-      case "j": move(1); break;
-      case "k": move(-1); break;
-      case "g": isGoing = true; break;
-      case "/": {
-        const search = document.querySelector("[type=search]");
-        if (!search) return;
-        search.focus();
-        break;
-      }
-      case "x": {
-        const box = rows()[place]?.querySelector("[type=checkbox]");
-        if (!box) return;
-        box.checked = !box.checked;
-        break;
-      }
-      case ".": location.reload(); break;
-      default: {
-        const target = link(event.key, "main");
-        if (!target) return;
-        target.click();
-      }
-    }
-    event.preventDefault();
+    if (acted) event.preventDefault();
   });
 })();
 // What is shown follows the present state: the same document is asked for again, and only what differs is changed. Rows stay

@@ -8,6 +8,8 @@ use crate::http::kit::error::ApiError;
 
 /// Number of entries.
 const SHOWN: usize = 5;
+/// Longest value that is shown whole, in characters.
+const VALUE_LENGTH: usize = 60;
 
 /// Returns the newest entries about an object as lines; none if the user may not see the audit log.
 pub(in crate::console) async fn changes_of(visit: &UserVisit, id: &str) -> Result<Vec<String>, ScreenError> {
@@ -35,9 +37,13 @@ pub(in crate::console) fn line(entry: &Value) -> String {
 }
 
 fn plain(value: &Value) -> String {
-    match value {
+    let text = match value {
         Value::Null => "–".to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    };
+    match text.char_indices().nth(VALUE_LENGTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

@@ -26,7 +26,11 @@ pub(in crate::console) enum FormControl {
     Line,
     Number,
     Secret,
+    /// A time in UTC.
+    Time,
     Lines,
+    /// JSON.
+    Data,
     Choice,
     /// Several of the options.
     Choices,
@@ -41,19 +45,69 @@ pub(in crate::console) struct FormOption {
     pub(in crate::console) is_chosen: bool,
 }
 
+/// Options of a choice that belong together.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::console) struct OptionGroup {
+    pub(in crate::console) title: String,
+    pub(in crate::console) options: Vec<FormOption>,
+}
+
 impl ConsoleField {
+    /// True if the options are named `group.option`, such as permissions.
+    pub(in crate::console) fn has_groups(&self) -> bool {
+        !self.options.is_empty() && self.options.iter().all(|option| is_grouped(&option.value))
+    }
+
+    /// The options by the part of their names before the dot; one group without a title for other options.
+    pub(in crate::console) fn groups(&self) -> Vec<OptionGroup> {
+        if !self.has_groups() {
+            return vec![OptionGroup { title: String::new(), options: self.options.clone() }];
+        }
+        let mut groups: Vec<OptionGroup> = Vec::new();
+        for option in &self.options {
+            let (title, text) = option.text.split_once('.').unwrap_or(("", &option.text));
+            let (title, option) =
+                (title.replace('_', " "), FormOption { text: text.replace('_', " "), ..option.clone() });
+            match groups.iter_mut().find(|group| group.title == title) {
+                Some(group) => group.options.push(option),
+                None => groups.push(OptionGroup { title, options: vec![option] }),
+            }
+        }
+        groups
+    }
+
+    /// The classes of the element, after `field`.
+    pub(in crate::console) const fn class(&self) -> &'static str {
+        match self.control {
+            FormControl::Choices | FormControl::Lines | FormControl::Data => " broad",
+            FormControl::Flag => " flag",
+            _ => "",
+        }
+    }
+
     pub(in crate::console) fn is(&self, control: &str) -> bool {
         let own = match self.control {
             FormControl::Line => "line",
             FormControl::Number => "number",
             FormControl::Secret => "secret",
+            FormControl::Time => "time",
             FormControl::Lines => "lines",
+            FormControl::Data => "data",
             FormControl::Choice => "choice",
             FormControl::Choices => "choices",
             FormControl::Flag => "flag",
         };
         own == control
     }
+}
+
+fn is_grouped(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(group, rest)| {
+        let is_word = |text: &str| {
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        is_word(group) && is_word(rest)
+    })
 }
 
 /// Returns the label of a field: its text, or its name in words.
@@ -226,6 +280,41 @@ mod tests {
         json!({"name": "A", "count": null, "is_on": false, "tag_ids": [], "lines": [], "at": null, "data": null}))]
     fn a_form_becomes_a_body(#[case] form: &str, #[case] time: FieldTime, #[case] expected: Value) {
         assert_eq!(body_of(&FIELDS, &FormData::parse(form.as_bytes()), time), Ok(expected));
+    }
+
+    /// Options are grouped by what is before their dot, if all have one.
+    #[rstest]
+    #[case(&["services.view", "access_scopes.view", "services.check_now"],
+        &[("services", "view,check now"), ("access scopes", "view")])]
+    #[case(&["services.view", "Shop"], &[("", "services.view,Shop")])]
+    #[case(&[], &[("", "")])]
+    fn options_are_grouped(#[case] names: &[&str], #[case] expected: &[(&str, &str)]) {
+        let option = |name: &&str| FormOption {
+            value: (*name).to_owned(),
+            text: (*name).to_owned(),
+            is_chosen: false,
+        };
+        let field = ConsoleField {
+            name: String::new(),
+            label: String::new(),
+            control: FormControl::Choices,
+            value: String::new(),
+            options: names.iter().map(option).collect(),
+            hint: None,
+            problem: None,
+            is_required: false,
+        };
+        let shown: Vec<_> = field
+            .groups()
+            .into_iter()
+            .map(|group| {
+                let texts: Vec<String> = group.options.into_iter().map(|option| option.text).collect();
+                (group.title, texts.join(","))
+            })
+            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(title, texts)| ((*title).to_owned(), (*texts).to_owned())).collect();
+        assert_eq!(shown, expected);
     }
 
     #[rstest]

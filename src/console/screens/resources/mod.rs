@@ -95,6 +95,7 @@ impl ResourceRequest<'_> {
             columns: viewer.columns(),
             pages: viewer.pages(&body["meta"]),
             may_create: self.spec.create.is_some_and(|permission| self.visit.may(permission)),
+            new: self.visit.texts.text(&format!("new-{}", self.spec.name)),
             empty: self.visit.texts.text(&format!("empty-{}", self.spec.name)),
             screen: self.screen(),
             frame: self.frame(title),

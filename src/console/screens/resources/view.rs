@@ -32,6 +32,8 @@ pub(super) struct ListDocument {
     pub(super) rows: Vec<ListRow>,
     pub(super) pages: PageLinks,
     pub(super) may_create: bool,
+    /// Words of the link to the form for a new one.
+    pub(super) new: String,
     /// What an empty list would hold.
     pub(super) empty: String,
 }
@@ -300,10 +302,12 @@ impl Viewer<'_> {
             }
         };
         let (control, options) = match spec.kind {
-            FieldKind::Text | FieldKind::Time => (FormControl::Line, Vec::new()),
+            FieldKind::Text => (FormControl::Line, Vec::new()),
+            FieldKind::Time => (FormControl::Time, Vec::new()),
             FieldKind::Number => (FormControl::Number, Vec::new()),
             FieldKind::Secret => (FormControl::Secret, Vec::new()),
-            FieldKind::Long | FieldKind::Lines | FieldKind::Data => (FormControl::Lines, Vec::new()),
+            FieldKind::Long | FieldKind::Lines => (FormControl::Lines, Vec::new()),
+            FieldKind::Data => (FormControl::Data, Vec::new()),
             FieldKind::Flag => (FormControl::Flag, Vec::new()),
             FieldKind::Word(words) => (FormControl::Choice, self.words(words, &values)),
             FieldKind::Words(words) => (FormControl::Choices, self.words(words, &values)),

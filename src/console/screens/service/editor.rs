@@ -38,6 +38,12 @@ struct EditDocument {
     frame: ConsoleFrame,
     id: String,
     problem: Option<String>,
+    parts: Vec<FormPart>,
+}
+
+/// Fields that belong together.
+struct FormPart {
+    title: String,
     fields: Vec<ConsoleField>,
 }
 
@@ -172,10 +178,10 @@ impl ServiceEditor<'_> {
         problem: Option<String>,
     ) -> Result<HttpResponse, ScreenError> {
         let texts = self.visit.texts;
-        let mut fields =
+        let mut general =
             vec![self.line("name", &texts.text("field-name"), &self.service["name"], form, true)];
         if self.kind["target_required"] == true {
-            fields.push(self.line(
+            general.push(self.line(
                 "target",
                 &texts.text("field-target"),
                 &self.service["target"],
@@ -185,27 +191,45 @@ impl ServiceEditor<'_> {
         }
         let tags = self.service["tags"].as_array().into_iter().flatten();
         let tags: Vec<&str> = tags.filter_map(|tag| tag["label"].as_str()).collect();
-        fields.push(self.line("tags", &texts.text("field-tags"), &json!(tags.join(" ")), form, false));
+        general.push(self.line("tags", &texts.text("field-tags"), &json!(tags.join(" ")), form, false));
+        let mut parts = vec![FormPart { title: texts.text("part-general"), fields: general }];
         if !self.service["settings"].is_null() {
-            let interval = &self.service["settings"]["interval_seconds"];
-            fields.push(self.line("interval_seconds", &texts.text("field-interval"), interval, form, true));
-            for (path, field) in self.settings() {
-                fields.push(self.setting(&path, field, form));
-            }
-            if self.kind["conditions"].is_object() {
-                let conditions = &self.service["settings"]["config"]["conditions"];
-                let mut field =
-                    self.line("config.conditions", &texts.text("field-conditions"), conditions, form, false);
-                field.control = FormControl::Lines;
-                field.hint = Some(texts.text("hint-data"));
-                fields.push(field);
-            }
+            let own = self.service["check_type_label"].as_str().unwrap_or_default().to_owned();
+            parts.push(FormPart { title: texts.text("part-verdict"), fields: self.verdict_fields(form) });
+            parts.push(FormPart { title: own, fields: self.own_fields(form) });
+            parts.retain(|part| !part.fields.is_empty());
         }
         let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
         let title = self.service["name"].as_str().unwrap_or_default().to_owned();
         let frame = ConsoleFrame::of(self.visit, ConsoleSection::Services, title);
-        let document = EditDocument { frame, id: id.to_owned(), problem, fields };
+        let document = EditDocument { frame, id: id.to_owned(), problem, parts };
         Ok(answer::document(status, document.render()?, &self.visit.visit.headers))
+    }
+
+    /// How often is checked, and what becomes of the results: the settings that all types of checks have.
+    fn verdict_fields(&self, form: Option<&FormData>) -> Vec<ConsoleField> {
+        let label = self.visit.texts.text("field-interval");
+        let interval = &self.service["settings"]["interval_seconds"];
+        let interval = self.line("interval_seconds", &label, interval, form, true);
+        let shown = self.settings().filter(|(path, _)| !path.starts_with("config."));
+        std::iter::once(interval).chain(shown.map(|(path, field)| self.setting(&path, field, form))).collect()
+    }
+
+    /// The settings of the type of the check.
+    fn own_fields(&self, form: Option<&FormData>) -> Vec<ConsoleField> {
+        let texts = self.visit.texts;
+        let shown = self.settings().filter(|(path, _)| path.starts_with("config."));
+        let mut fields: Vec<ConsoleField> =
+            shown.map(|(path, field)| self.setting(&path, field, form)).collect();
+        if self.kind["conditions"].is_object() {
+            let conditions = &self.service["settings"]["config"]["conditions"];
+            let mut field =
+                self.line("config.conditions", &texts.text("field-conditions"), conditions, form, false);
+            field.control = FormControl::Data;
+            field.hint = Some(texts.text("hint-data"));
+            fields.push(field);
+        }
+        fields
     }
 
     fn line(
@@ -248,7 +272,7 @@ impl ServiceEditor<'_> {
                 shown.options = field["options"].as_array().into_iter().flatten().map(option).collect();
             }
             _ if stored.is_string() => shown.control = FormControl::Lines,
-            _ => shown.control = FormControl::Lines,
+            _ => shown.control = FormControl::Data,
         }
         shown
     }
