@@ -52,9 +52,9 @@ pub(super) async fn ask(url: &Url, token: &str) -> Option<ServicesReport> {
         let page = node.get(&format!("/v1/services?status={status}&per_page={LISTED}")).await?;
         let count = total(&page);
         if status == "down" {
-            report.down = count
+            report.down = count;
         } else {
-            report.degraded = count
+            report.degraded = count;
         }
         for service in page["data"].as_array().into_iter().flatten() {
             let is_explained = report.wrong.len() < EXPLAINED;
