@@ -28,7 +28,7 @@ pub(super) fn is_own_origin(headers: &HeaderMap) -> bool {
 
 /// Returns host and port of an origin, without the default port; `None` if it is no origin of a document.
 fn host_of(origin: &str) -> Option<String> {
-    let url = Url::parse(origin).ok()?;
+    let url = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let host = url.host_str()?;
     Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
@@ -55,6 +55,7 @@ mod tests {
     #[case(&[("origin", "https://wk.example:8080")], true)]
     #[case(&[("origin", "http://wk.example")], false)]
     #[case(&[("origin", "http://shop.wk.example:8080")], false)]
+    #[case(&[("origin", "ftp://wk.example:8080")], false)]
     #[case(&[("origin", "null")], false)]
     #[case(&[("origin", "")], false)]
     #[case(&[], false)]

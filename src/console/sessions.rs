@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
@@ -13,7 +14,7 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
 use crate::id::Id;
 use crate::model::access::Organisation;
-use crate::model::audit::{AuditActor, AuditEntry, AuditObject};
+use crate::model::audit::{AuditActor, AuditEntry, AuditObject, FieldChange, ObjectViews};
 use crate::model::console_session::{ConsoleLink, ConsoleSession, LINK_PREFIX, LinkPurpose, SESSION_PREFIX};
 use crate::model::console_user::{ConsoleUser, UserRole};
 use crate::model::password::Password;
@@ -136,8 +137,14 @@ impl SessionKeeper {
         self.clients.give_back(client);
         self.addresses.give_back(address);
         let transaction = visit.state().databases.main.begin().await?;
+        organisations::lock(&transaction, user.organisation).await?;
+        // A password that was replaced meanwhile begins no session.
+        let present = console_users::by_key(&transaction, user.key).await?;
+        let Some(user) = present.filter(|present| present.password_hash == user.password_hash) else {
+            return Err(SignInError::Wrong);
+        };
         let secret = begin_session(&transaction, visit, &user).await?;
-        note(&transaction, visit, &user, "sign_in").await?;
+        note(&transaction, visit, &user, "sign_in", Vec::new()).await?;
         transaction.commit().await?;
         Ok(secret)
     }
@@ -146,7 +153,7 @@ impl SessionKeeper {
     pub(super) async fn sign_out(&self, visit: &ConsoleVisit, signed_in: &SignedIn) -> Result<(), ApiError> {
         let transaction = visit.state().databases.main.begin().await?;
         console_sessions::delete(&transaction, signed_in.user.key, signed_in.session.id).await?;
-        note(&transaction, visit, &signed_in.user, "sign_out").await?;
+        note(&transaction, visit, &signed_in.user, "sign_out", Vec::new()).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -208,7 +215,9 @@ impl SessionKeeper {
             }
         };
         let action = if open.link.purpose == LinkPurpose::FirstUser { "create" } else { "set_password" };
-        note(&transaction, visit, &user, action).await?;
+        let changes = ObjectViews { kind: "user", old: &Value::Null, new: &json!({"email": user.email}) };
+        let changes = if action == "create" { changes.changes(&[]) } else { Vec::new() };
+        note(&transaction, visit, &user, action, changes).await?;
         let secret = begin_session(&transaction, visit, &user).await?;
         transaction.commit().await?;
         Ok(Some(secret))
@@ -233,9 +242,10 @@ impl SessionKeeper {
         let state = visit.state();
         let transaction = state.databases.main.begin().await?;
         organisations::lock(&transaction, signed_in.user.organisation).await?;
-        let Some(user) = console_users::by_key(&transaction, signed_in.user.key).await? else {
-            return Ok(false);
-        };
+        let present = console_users::by_key(&transaction, signed_in.user.key).await?;
+        // The password may have been replaced meanwhile.
+        let is_same = |present: &ConsoleUser| present.password_hash == signed_in.user.password_hash;
+        let Some(user) = present.filter(is_same) else { return Ok(false) };
         let user = ConsoleUser { password_hash: Some(hash), updated_at: state.now(), ..user };
         console_users::update(&transaction, &user).await?;
         for session in console_sessions::of_user(&transaction, user.key).await? {
@@ -243,7 +253,7 @@ impl SessionKeeper {
                 console_sessions::delete(&transaction, user.key, session.id).await?;
             }
         }
-        note(&transaction, visit, &user, "set_password").await?;
+        note(&transaction, visit, &user, "set_password", Vec::new()).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -262,10 +272,16 @@ impl SessionKeeper {
         let transaction = state.databases.main.begin().await?;
         organisations::lock(&transaction, visit.signed_in.user.organisation).await?;
         let user = console_users::by_key(&transaction, visit.signed_in.user.key).await?;
-        let user = user.ok_or(ApiError::NotFound)?;
-        let user = ConsoleUser { name, language, has_shortcuts, updated_at: state.now(), ..user };
-        console_users::update(&transaction, &user).await?;
-        note(&transaction, &visit.visit, &user, "update").await?;
+        let before = user.ok_or(ApiError::NotFound)?;
+        let after = ConsoleUser { name, language, has_shortcuts, ..before.clone() };
+        if after == before {
+            return Ok(());
+        }
+        let (old, new) = (profile_of(&before), profile_of(&after));
+        let changes = ObjectViews { kind: "user", old: &old, new: &new }.changes(&[]);
+        let after = ConsoleUser { updated_at: state.now(), ..after };
+        console_users::update(&transaction, &after).await?;
+        note(&transaction, &visit.visit, &after, "update", changes).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -275,7 +291,7 @@ impl SessionKeeper {
         if !console_sessions::delete(&transaction, visit.signed_in.user.key, id).await? {
             return Err(ApiError::NotFound);
         }
-        note(&transaction, &visit.visit, &visit.signed_in.user, "end_session").await?;
+        note(&transaction, &visit.visit, &visit.signed_in.user, "end_session", Vec::new()).await?;
         Ok(transaction.commit().await?)
     }
 }
@@ -306,12 +322,18 @@ async fn begin_session(
     Ok(secret)
 }
 
+/// Returns what a user changes in the own profile.
+fn profile_of(user: &ConsoleUser) -> Value {
+    json!({"name": user.name, "language": user.language, "shortcuts": user.has_shortcuts})
+}
+
 /// Writes to the audit log what a user has done with the own account.
 async fn note(
     transaction: &Transaction,
     visit: &ConsoleVisit,
     user: &ConsoleUser,
     action: &str,
+    changes: Vec<FieldChange>,
 ) -> Result<(), ApiError> {
     let entry = AuditEntry {
         id: Id::random(),
@@ -325,7 +347,7 @@ async fn note(
             id: Some(user.id.to_string()),
             name: Some(user.name.clone()),
         },
-        changes: Vec::new(),
+        changes,
         request_id: Some(visit.request_id.clone()),
     };
     Ok(audit_entries::insert(transaction, &entry).await?)

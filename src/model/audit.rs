@@ -19,7 +19,7 @@ const MASK: &str = "***";
 /// Fields that are secrets, which clients see once or never.
 const SECRETS: [&str; 6] = ["secret", "token", "password", "ping_url", "signing_secret", "link"];
 /// Fields that follow from other changes.
-const FOLLOWING: [&str; 4] = ["id", "created_at", "updated_at", "deleted"];
+const FOLLOWING: [&str; 5] = ["id", "created_at", "updated_at", "seen_at", "deleted"];
 /// Measured fields of a service.
 const MEASURED: [&str; 8] = [
     "status",
@@ -217,24 +217,37 @@ fn masked(value: &Value) -> Value {
     if value.is_null() { Value::Null } else { json!(MASK) }
 }
 
-/// Returns a value whose texts are short, and without the password of an address in it.
+/// Returns a value whose texts are short, and without the passwords of addresses in it.
 fn shortened(value: &Value) -> Value {
-    match value {
-        Value::String(text) => json!(cut(&without_password(text))),
+    let value = without_passwords(value);
+    match &value {
+        Value::String(text) => json!(cut(text)),
         Value::Array(_) | Value::Object(_) => {
             let text = value.to_string();
-            if text.chars().count() <= TEXT_LENGTH { value.clone() } else { json!(cut(&text)) }
+            if text.chars().count() <= TEXT_LENGTH { value } else { json!(cut(&text)) }
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+/// Masks user and password in every `scheme://user:password@host`.
+fn without_passwords(value: &Value) -> Value {
+    match value {
+        Value::String(text) => json!(without_password(text)),
+        Value::Array(items) => items.iter().map(without_passwords).collect(),
+        Value::Object(members) => Value::Object(
+            members.iter().map(|(name, value)| (name.clone(), without_passwords(value))).collect(),
+        ),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
-/// Masks the password in `scheme://user:password@host`.
 fn without_password(text: &str) -> String {
     match url::Url::parse(text) {
-        Ok(mut url) if url.password().is_some() => {
-            // Fails only for addresses that cannot have a password.
-            let _ = url.set_password(Some(MASK));
+        Ok(mut url) if url.password().is_some() || !url.username().is_empty() => {
+            // Both fail only for addresses that cannot have them.
+            let _ = url.set_username(MASK);
+            let _ = url.set_password(None);
             url.to_string()
         }
         _ => text.to_owned(),
@@ -270,7 +283,9 @@ mod tests {
     #[case::hidden(json!({"name": "A"}), json!({"name": "A"}), &["password"],
         json!([{"field": "password", "old": "***", "new": "***"}]))]
     #[case::password_of_an_address(json!({"target": "https://a:b@c.example/"}), json!({"target": "x"}), &["target"],
-        json!([{"field": "target", "old": "https://a:***@c.example/", "new": "x"}]))]
+        json!([{"field": "target", "old": "https://***@c.example/", "new": "x"}]))]
+    #[case::passwords_in_a_list(json!({"urls": ["https://token@c.example/"]}), json!({"urls": []}), &["urls"],
+        json!([{"field": "urls", "old": ["https://***@c.example/"], "new": []}]))]
     #[case::measured(json!({"status": "up", "updated_at": 1}), json!({"status": "down", "updated_at": 2}), &[], json!([]))]
     fn changes_are_differences_of_views(
         #[case] old: Value,

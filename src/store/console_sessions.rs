@@ -83,8 +83,7 @@ pub async fn insert_link(
     hash: &TokenHash,
 ) -> Result<(), MainError> {
     if let Some(user) = link.user {
-        let of_user = console_link::Column::UserId.eq(user);
-        console_link::Entity::delete_many().filter(of_user).exec(&connection).await?;
+        delete_links_of(connection, user).await?;
     }
     let row = console_link::ActiveModel {
         hash: Set(hash.to_vec()),
@@ -96,6 +95,13 @@ pub async fn insert_link(
         ..console_link::ActiveModel::default()
     };
     console_link::Entity::insert(row).exec(&connection).await?;
+    Ok(())
+}
+
+/// Deletes the links of a user.
+pub async fn delete_links_of(connection: &dyn StoreConnection, user: i64) -> Result<(), MainError> {
+    let of_user = console_link::Column::UserId.eq(user);
+    console_link::Entity::delete_many().filter(of_user).exec(&connection).await?;
     Ok(())
 }
 

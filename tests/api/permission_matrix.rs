@@ -174,7 +174,7 @@ const NEEDED: &str = "
     DELETE /v1/tokens/{id} tokens.manage
     GET /v1/wall-keys tokens.manage
     GET /v1/wall-keys/{id} tokens.manage
-    POST /v1/wall-keys tokens.manage
+    POST /v1/wall-keys tokens.manage services.view
     DELETE /v1/wall-keys/{id} tokens.manage
     GET /v1/users users.manage
     GET /v1/users/{id} users.manage

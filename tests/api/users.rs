@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::UNKNOWN_ID;
 use crate::support::client::Client;
+use crate::support::console::{ConsoleUser, path_of};
 use crate::support::pages::fresh;
 use crate::support::server::Server;
 
@@ -74,15 +75,52 @@ fn an_address_belongs_to_one_user_of_the_installation() {
     assert_eq!(refused.errors()[0].0, "email");
 }
 
+/// An owner who has not chosen a password yet does not count.
 #[test]
 fn an_owner_is_left() {
     let client = Server::shared().tenant("business");
     let first = invite(&client, "owner");
+    ConsoleUser::by_link(&client, first["link"].as_str().unwrap());
+    let second = invite(&client, "owner");
     client.delete(&item(&first)).expect(422);
     client.patch(&item(&first), &json!({"role": "editor"})).expect(422);
-    let second = invite(&client, "owner");
+    ConsoleUser::by_link(&client, second["link"].as_str().unwrap());
     client.patch(&item(&first), &json!({"role": "editor"})).expect(200);
     client.delete(&item(&second)).expect(422);
+}
+
+/// A link that was sent to a mistyped address leads nowhere once the address is corrected.
+#[test]
+fn a_link_ends_with_its_address() {
+    let client = Server::shared().tenant("business");
+    let user = invite(&client, "viewer");
+    client.patch(&item(&user), &json!({"email": address()})).expect(200);
+    let path = path_of(user["link"].as_str().unwrap());
+    client.without_token().get(&path).expect(410);
+}
+
+/// What would outlive a token is not made by it, and a lesser token ends no session of an owner.
+#[test]
+fn a_token_makes_nothing_that_outlives_it() {
+    let client = Server::shared().tenant("business");
+    let owner = invite(&client, "owner");
+    ConsoleUser::by_link(&client, owner["link"].as_str().unwrap());
+    let session = client.get(&format!("{}/sessions", item(&owner))).expect(200).data()[0]["id"].clone();
+    let session = format!("{}/sessions/{}", item(&owner), session.as_str().unwrap());
+    let me = client.get("/v1/me").expect(200).json();
+    let brief = json!({"name": "Brief", "permissions": me["permissions"], "expires_at": "2190-01-01"});
+    let brief = client.post("/v1/tokens", &brief).expect(201).data();
+    let brief = Client { token: brief["token"].as_str().map(str::to_owned), ..client.without_token() };
+    brief.post(PATH, &json!({"email": address(), "role": "viewer"})).expect(422);
+    brief.post(&format!("{}/reset", item(&owner)), &json!({})).expect(422);
+    brief.post("/v1/wall-keys", &json!({"name": "Wall"})).expect(422);
+    let manager = json!({"name": "Manager", "permissions": ["users.manage"]});
+    let manager = client.post("/v1/tokens", &manager).expect(201).data();
+    let manager = Client { token: manager["token"].as_str().map(str::to_owned), ..client.without_token() };
+    manager.delete(&session).expect(422);
+    client.delete(&session).expect(200);
+    let entry = client.get("/v1/audit-log?object=session").expect(200).data()[0].clone();
+    assert_eq!(entry["object"]["name"], owner["name"]);
 }
 
 /// Whoever lacks a permission neither gives a role that has it, nor gets a link of somebody who has it.

@@ -291,6 +291,9 @@ pub enum FieldRule {
     /// A token would live longer than its maker.
     #[error("A token must not be valid for longer than its maker, until {0}.")]
     ExpiryBeyond(Timestamp),
+    /// The caller expires, and makes something that would not.
+    #[error("This token expires on {0}; what it makes here would not.")]
+    CallerExpires(Timestamp),
     /// Another user has this e-mail address.
     #[error("Another user has this e-mail address.")]
     AddressTaken,

@@ -425,6 +425,8 @@ fn asset_routes() -> Vec<ApiRoute<AppState>> {
 
 fn token_routes() -> Vec<ApiRoute<AppState>> {
     let manage = AccessRule::needs(&[May::TokensManage]).for_whole_organisation();
+    // A wall shows what its maker may see.
+    let show = AccessRule::needs(&[May::TokensManage, May::ServicesView]).for_whole_organisation();
     let audit = AccessRule::needs(&[May::AuditLogView]).for_whole_organisation();
     vec![
         ApiRoute::get("/v1/audit-log", audit, audit_log::list_audit_log),
@@ -434,7 +436,7 @@ fn token_routes() -> Vec<ApiRoute<AppState>> {
         ApiRoute::update("/v1/tokens/{id}", manage, tokens::update_token),
         ApiRoute::delete("/v1/tokens/{id}", manage, tokens::delete_token),
         ApiRoute::get("/v1/wall-keys", manage, wall_keys::list_wall_keys),
-        ApiRoute::post("/v1/wall-keys", manage, wall_keys::create_wall_key),
+        ApiRoute::post("/v1/wall-keys", show, wall_keys::create_wall_key),
         ApiRoute::get("/v1/wall-keys/{id}", manage, wall_keys::show_wall_key),
         ApiRoute::delete("/v1/wall-keys/{id}", manage, wall_keys::delete_wall_key),
     ]

@@ -29,6 +29,9 @@ impl UserParser<'_> {
         let organisation = self.caller.organisation.key;
         let user = ConsoleUser::new(organisation, &email, role.unwrap_or(UserRole::Viewer), self.now);
         let user = self.read(body, &errors, user);
+        if let Some(end) = self.caller.token.expires_at {
+            errors.add("role", FieldRule::CallerExpires(end));
+        }
         errors.into_inner().into_result(user)
     }
 
@@ -66,8 +69,11 @@ impl UserParser<'_> {
     }
 }
 
-/// Checks that a user has no more than the caller, who could otherwise act as the user.
+/// Checks that a user has no more than the caller, who could otherwise act as the user, or for longer than the caller.
 pub(super) fn refuse_beyond(caller: &Caller, user: &ConsoleUser) -> Result<(), FieldErrors> {
+    if let Some(end) = caller.token.expires_at {
+        return Err(FieldErrors::of("role", FieldRule::CallerExpires(end)));
+    }
     let is_within = is_within(caller, user.role);
     if is_within { Ok(()) } else { Err(FieldErrors::of("role", FieldRule::RoleBeyond)) }
 }

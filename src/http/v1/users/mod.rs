@@ -1,6 +1,6 @@
 //! `/v1/users`: users of the console. Each gets a link by which they choose a password; nobody else ever knows it.
 //!
-//! Every write locks the organisation first, so that one unconfined owner is always left. Bodies are read in `draft`, `view`
+//! Every write locks the organisation first, so that one unconfined owner who can sign in is always left. Bodies are read in `draft`, `view`
 //! is the JSON, and `sessions` are the browsers in which a user has signed in.
 
 mod draft;
@@ -78,6 +78,10 @@ pub(super) async fn update_user(call: ApiCall<AppState>) -> Result<CommittedRepl
         if is_owner(&stored) && !is_owner(&user) {
             refuse_last_owner(&write, &stored, "role").await?;
         }
+        if user.email != stored.email {
+            // A link that was sent to a wrong address must not lead to the account.
+            console_sessions::delete_links_of(&*write, user.key).await?;
+        }
         console_users::update(&*write, &user).await?;
     }
     write.commit(ApiReply::data(to_json(&UserView::of(&user, &scopes)))).await
@@ -127,8 +131,9 @@ async fn store_link(
     Ok(format!("{}/console/welcome?ticket={}", state.base_url, text.expose()))
 }
 
+/// Returns true for an owner who can sign in and sees everything.
 const fn is_owner(user: &ConsoleUser) -> bool {
-    matches!(user.role, UserRole::Owner) && user.access_scope.is_none()
+    matches!(user.role, UserRole::Owner) && user.access_scope.is_none() && user.password_hash.is_some()
 }
 
 /// Checks that the organisation has another unconfined owner.

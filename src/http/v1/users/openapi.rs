@@ -65,7 +65,9 @@ fn operations() -> Vec<ApiOperation> {
             enveloped(list_of(named("Session"))),
             Some(json!({"data": [session()]})),
         ),
-        ApiOperation::new(HttpVerb::Delete, SESSION, "delete_session", "End a session").deletes("Ended."),
+        ApiOperation::new(HttpVerb::Delete, SESSION, "delete_session", "End a session")
+            .deletes("Ended.")
+            .refuses(&[422]),
     ]
 }
 

@@ -80,6 +80,9 @@ fn read_new(
     let errors = ErrorCollector::default();
     let fields = BodyFields::new(body, "", &errors);
     let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
+    if let Some(end) = caller.token.expires_at {
+        errors.add("name", FieldRule::CallerExpires(end));
+    }
     let wall = WallKey {
         key: 0,
         id: Id::random(),
