@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -90,6 +90,12 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.try_to_ask(method, path, body);
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer["value"].clone()
+    }
+
+    fn try_to_ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let text = if method == "POST" { body.to_string() } else { String::new() };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -97,9 +103,7 @@ impl Browser {
             self.address,
             text.len()
         );
-        let (status, answer) = self.exchange(&(head + &text));
-        assert_eq!(status, 200, "{path}: {answer}");
-        answer["value"].clone()
+        self.exchange(&(head + &text))
     }
 
     /// Sends a request and reads the answer. The driver does not close the connection.
@@ -155,11 +159,23 @@ impl Browser {
         self.command("/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
     }
 
-    /// Sends keys to the element that has the focus.
+    /// Sends keys to the element that has the focus. While the page moves the focus, for example out of a dialog that closes,
+    /// the element that had it takes no keys: then they are sent again.
     pub(crate) fn press(&self, keys: &str) {
-        let element = self.ask("GET", &format!("{}/element/active", self.session), &Value::Null);
-        let id = element.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
-        self.command(&format!("/element/{id}/value"), &json!({"text": keys}));
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let element = self.ask("GET", &format!("{}/element/active", self.session), &Value::Null);
+            let id = element.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
+            let path = format!("{}/element/{id}/value", self.session);
+            let (status, answer) = self.try_to_ask("POST", &path, &json!({"text": keys}));
+            if status == 200 {
+                return;
+            }
+            let error = answer["value"]["error"].as_str();
+            let is_moving = matches!(error, Some("element not interactable" | "stale element reference"));
+            assert!(is_moving && Instant::now() < deadline, "{keys:?}: {answer}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Clicks on the first element that a selector finds.
