@@ -1,9 +1,9 @@
 //! The console: what operators look at, at `/console` on the host of the API.
 //!
 //! Every document is rendered on the server and works without scripts: links, forms, reload. A screen is a folder below
-//! [`screens`]: its handler, its view, its template; building blocks of templates are in `kit/`. What a screen shows is read
-//! from the API, and every form becomes a request to the API ([`visit::UserVisit::write`]), so that validation, permissions,
-//! quotas, idempotency and the audit log are those of the API. Users sign in ([`sessions`]); their cookie is sent only to the
+//! `screens`: its handler, its view, its template; building blocks of templates are in `kit/`. What a screen shows is read
+//! from the API, and every form becomes a request to the API (`visit::UserVisit::write`), so that validation, permissions,
+//! quotas, idempotency and the audit log are those of the API. Users sign in (`sessions`); their cookie is sent only to the
 //! console.
 
 mod answer;
