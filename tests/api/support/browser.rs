@@ -3,13 +3,15 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 /// Longest wait for an answer of the driver; only a failure takes so long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Number of times that keys are sent until an element takes them; each is two requests to the driver.
+const KEY_TRIES: usize = 1_000;
 /// Number of drivers that are started until one listens.
 const DRIVER_STARTS: usize = 10;
 
@@ -162,8 +164,7 @@ impl Browser {
     /// Sends keys to the element that has the focus. While the page moves the focus, for example out of a dialog that closes,
     /// the element that had it takes no keys: then they are sent again.
     pub(crate) fn press(&self, keys: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        for _ in 0..KEY_TRIES {
             let element = self.ask("GET", &format!("{}/element/active", self.session), &Value::Null);
             let id = element.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
             let path = format!("{}/element/{id}/value", self.session);
@@ -173,9 +174,9 @@ impl Browser {
             }
             let error = answer["value"]["error"].as_str();
             let is_moving = matches!(error, Some("element not interactable" | "stale element reference"));
-            assert!(is_moving && Instant::now() < deadline, "{keys:?}: {answer}");
-            std::thread::sleep(Duration::from_millis(20));
+            assert!(is_moving, "{keys:?}: {answer}");
         }
+        panic!("no element took {keys:?}");
     }
 
     /// Clicks on the first element that a selector finds.
