@@ -1,7 +1,9 @@
 //! The screens of resources that are lists and forms. What differs is in a table of descriptions.
 
+mod api_lists;
 pub(in crate::console) mod changes;
 pub(in crate::console) mod input;
+mod refused_form;
 mod spec;
 mod table;
 mod view;
@@ -16,11 +18,11 @@ use crate::console::form_data::FormData;
 use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::input::{MalformedField, body_of};
+use crate::console::screens::resources::refused_form::{FormProblems, FormSource, RefusedForm};
 use crate::console::screens::resources::spec::{ActionSpec, FieldTime, ResourcePlace, ResourceSpec};
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::screens::resources::view::{
-    FormProblems, FormSource, ListDocument, RefusedForm, ResourceDocument, SecretDocument, Viewer,
-    sections_of,
+    ListDocument, ResourceDocument, ResourceViewer, SecretDocument, sections_of,
 };
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
@@ -75,8 +77,8 @@ impl ResourceRequest<'_> {
         self.place.path(self.spec.api)
     }
 
-    fn viewer(&self) -> Viewer<'_> {
-        Viewer { visit: self.visit, spec: self.spec, screen: self.screen() }
+    fn viewer(&self) -> ResourceViewer<'_> {
+        ResourceViewer { visit: self.visit, spec: self.spec, screen: self.screen() }
     }
 
     fn frame(&self, title: String) -> ConsoleFrame {

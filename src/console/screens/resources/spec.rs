@@ -109,6 +109,25 @@ pub(super) const fn fixed(name: &'static str, kind: FieldKind) -> FieldSpec {
     FieldSpec { name, kind, is_required: true, when: FieldTime::Creation }
 }
 
+/// A field that is left out when the resource is created.
+pub(super) const fn on_change(name: &'static str, kind: FieldKind) -> FieldSpec {
+    FieldSpec { name, kind, is_required: false, when: FieldTime::Change }
+}
+
+/// A field that can be left out, and cannot be changed later.
+pub(super) const fn on_creation(name: &'static str, kind: FieldKind) -> FieldSpec {
+    FieldSpec { name, kind, is_required: false, when: FieldTime::Creation }
+}
+
+/// An action on a resource.
+pub(super) const fn action(
+    name: &'static str,
+    permission: Permission,
+    fields: &'static [FieldSpec],
+) -> ActionSpec {
+    ActionSpec { name, permission, fields }
+}
+
 impl ResourceSpec {
     /// Returns the ids in a path below `/console` if this is the path of the list, and the segments after it.
     pub(super) fn matches<'a>(&self, segments: &[&'a str]) -> Option<ResourcePlace<'a>> {

@@ -3,16 +3,15 @@
 use askama::Template;
 use serde_json::Value;
 
-use crate::console::form_data::FormData;
 use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
 use crate::console::screens::resources::input::{
     ConsoleField, FormControl, FormOption, at_path, entered_form, is_shown, label_of, value_at, word_of,
 };
+use crate::console::screens::resources::refused_form::{FormSource, RefusedForm};
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime, ResourceSpec};
 use crate::console::visit::UserVisit;
-use crate::http::kit::field_errors::FieldErrors;
 use crate::model::access::Permission;
 
 /// Number of options that a choice of resources offers.
@@ -118,83 +117,15 @@ pub(super) struct ActionView {
     pub(super) fields: Vec<ConsoleField>,
 }
 
-/// What a form is filled with.
-pub(super) enum FormSource<'a> {
-    /// A stored resource; null for a new one.
-    Stored(&'a Value),
-    /// What was entered and refused.
-    Entered(RefusedForm<'a>),
-}
-
-/// A form that was refused.
-pub(super) struct RefusedForm<'a> {
-    pub(super) form: &'a FormData,
-    pub(super) problems: FormProblems,
-}
-
-/// Why a form was refused.
-#[derive(Default)]
-pub(super) struct FormProblems {
-    general: Option<String>,
-    fields: Vec<FieldProblem>,
-}
-
-/// A problem of a field.
-struct FieldProblem {
-    path: String,
-    text: String,
-}
-
-impl FormProblems {
-    pub(super) fn of(errors: &FieldErrors) -> Self {
-        let fields = errors.iter();
-        let fields =
-            fields.map(|(path, rule)| FieldProblem { path: path.to_owned(), text: rule.to_string() });
-        Self { general: None, fields: fields.collect() }
-    }
-
-    pub(super) const fn general(text: String) -> Self {
-        Self { general: Some(text), fields: Vec::new() }
-    }
-
-    pub(super) fn at(path: &str, text: String) -> Self {
-        Self { general: None, fields: vec![FieldProblem { path: path.to_owned(), text }] }
-    }
-
-    /// Returns the problem of a field, or of something in it.
-    fn of_field(&self, name: &str) -> Option<String> {
-        let inner = format!("{name}.");
-        let own =
-            self.fields.iter().filter(|problem| problem.path == name || problem.path.starts_with(&inner));
-        let own = own.map(|problem| match problem.path.strip_prefix(&inner) {
-            Some(rest) => format!("{rest}: {}", problem.text),
-            None => problem.text.clone(),
-        });
-        let texts: Vec<String> = own.collect();
-        (!texts.is_empty()).then(|| texts.join(" "))
-    }
-
-    /// Returns the problems of fields that the form does not have.
-    fn elsewhere(&self, fields: &[&FieldSpec]) -> Option<String> {
-        let is_shown = |path: &str| {
-            fields.iter().any(|spec| path == spec.name || path.starts_with(&format!("{}.", spec.name)))
-        };
-        let others = self.fields.iter().filter(|problem| !is_shown(&problem.path));
-        let others = others.map(|problem| format!("{}: {}", problem.path, problem.text));
-        let texts: Vec<String> = self.general.iter().cloned().chain(others).collect();
-        (!texts.is_empty()).then(|| texts.join(" "))
-    }
-}
-
 /// Shows resources of a kind.
-pub(super) struct Viewer<'a> {
+pub(super) struct ResourceViewer<'a> {
     pub(super) visit: &'a UserVisit,
     pub(super) spec: &'static ResourceSpec,
     /// Path of the list.
     pub(super) screen: String,
 }
 
-impl Viewer<'_> {
+impl ResourceViewer<'_> {
     pub(super) fn columns(&self) -> Vec<String> {
         self.spec.columns.iter().map(|path| label_of(self.visit.texts, path)).collect()
     }

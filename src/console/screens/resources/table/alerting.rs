@@ -1,0 +1,131 @@
+//! Channels and messages, policies, and SLA targets.
+
+use crate::console::frame::ConsoleSection as Section;
+use crate::console::screens::resources::api_lists::{CHANNELS, SERVICES, TAGS};
+use crate::console::screens::resources::spec::{
+    FieldKind as Kind, ResourceSpec, action, field, fixed, needed,
+};
+use crate::model::access::Permission as May;
+use crate::model::incident::Severity;
+use crate::model::incident_policy::GroupBy;
+use crate::model::notification::ChannelKind;
+use crate::model::sla::calendar::PeriodKind;
+
+const APPLIES: &[&str] = &["all", "selected"];
+
+pub(super) static NOTIFICATION_CHANNELS: ResourceSpec = ResourceSpec {
+    name: "channels",
+    section: Section::Channels,
+    screen: "/channels",
+    api: CHANNELS,
+    view: May::NotificationChannelsView,
+    create: Some(May::NotificationChannelsCreate),
+    edit: Some(May::NotificationChannelsEdit),
+    delete: Some(May::NotificationChannelsDelete),
+    columns: &["name", "kind", "is_enabled", "min_severity"],
+    fields: &[
+        fixed("kind", Kind::Word(ChannelKind::WORDS)),
+        needed("name", Kind::Text),
+        needed("settings", Kind::Data),
+        field("is_enabled", Kind::Flag),
+        field("min_severity", Kind::Word(Severity::WORDS)),
+        field("applies_to", Kind::Word(APPLIES)),
+        field("tag_ids", Kind::References(TAGS)),
+        field("service_ids", Kind::References(SERVICES)),
+        field("quiet_hours", Kind::Data),
+        field("digest_above", Kind::Number),
+    ],
+    actions: &[action("test", May::NotificationChannelsEdit, &[])],
+    lists: &[],
+};
+
+pub(super) static MESSAGES: ResourceSpec = ResourceSpec {
+    name: "messages",
+    section: Section::Channels,
+    screen: "/channels/messages",
+    api: "/v1/notifications",
+    view: May::NotificationsView,
+    create: None,
+    edit: None,
+    delete: None,
+    columns: &["event", "status", "channel", "contact", "created_at", "last_error"],
+    fields: &[],
+    actions: &[action("redeliver", May::NotificationsRedeliver, &[])],
+    lists: &[],
+};
+
+pub(super) static INCIDENT_POLICIES: ResourceSpec = ResourceSpec {
+    name: "policies",
+    section: Section::Policies,
+    screen: "/policies",
+    api: "/v1/incident-policies",
+    view: May::IncidentPoliciesView,
+    create: Some(May::IncidentPoliciesCreate),
+    edit: Some(May::IncidentPoliciesEdit),
+    delete: Some(May::IncidentPoliciesDelete),
+    columns: &["name", "position", "tag", "open_after_seconds", "resolve_after_seconds", "publish"],
+    fields: &[
+        needed("name", Kind::Text),
+        field("position", Kind::Number),
+        field("tag_id", Kind::Reference(TAGS)),
+        field("open_after_seconds", Kind::Number),
+        field("resolve_after_seconds", Kind::Number),
+        field("down_severity", Kind::Word(Severity::WORDS)),
+        field("degraded_severity", Kind::Word(Severity::WORDS)),
+        field("unstable_severity", Kind::Word(Severity::WORDS)),
+        field("publish", Kind::Flag),
+        field("group_by", Kind::Word(GroupBy::WORDS)),
+        field("group_by_tag_keys", Kind::Lines),
+        field("group_window_seconds", Kind::Number),
+    ],
+    actions: &[],
+    lists: &[],
+};
+
+pub(super) static ESCALATION_POLICIES: ResourceSpec = ResourceSpec {
+    name: "escalations",
+    section: Section::Policies,
+    screen: "/policies/escalations",
+    api: "/v1/escalation-policies",
+    view: May::EscalationPoliciesView,
+    create: Some(May::EscalationPoliciesCreate),
+    edit: Some(May::EscalationPoliciesEdit),
+    delete: Some(May::EscalationPoliciesDelete),
+    columns: &["name", "position", "min_severity", "applies_to"],
+    fields: &[
+        needed("name", Kind::Text),
+        field("position", Kind::Number),
+        field("min_severity", Kind::Word(Severity::WORDS)),
+        field("applies_to", Kind::Word(APPLIES)),
+        field("tag_ids", Kind::References(TAGS)),
+        field("service_ids", Kind::References(SERVICES)),
+        needed("steps", Kind::Data),
+        field("repeat_after_seconds", Kind::Number),
+    ],
+    actions: &[],
+    lists: &[],
+};
+
+pub(super) static SLA_TARGETS: ResourceSpec = ResourceSpec {
+    name: "sla",
+    section: Section::Sla,
+    screen: "/sla",
+    api: "/v1/sla-targets",
+    view: May::SlaTargetsView,
+    create: Some(May::SlaTargetsCreate),
+    edit: Some(May::SlaTargetsEdit),
+    delete: Some(May::SlaTargetsDelete),
+    columns: &["name", "objective", "period", "service", "tag"],
+    fields: &[
+        needed("name", Kind::Text),
+        field("service_id", Kind::Reference(SERVICES)),
+        field("tag_id", Kind::Reference(TAGS)),
+        needed("objective", Kind::Number),
+        field("period", Kind::Word(PeriodKind::WORDS)),
+        field("rolling_days", Kind::Number),
+        field("time_zone", Kind::Text),
+        field("business_hours", Kind::Data),
+    ],
+    actions: &[],
+    lists: &[],
+};
