@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::listen_address::ListenAddress;
-use crate::console::Console;
+use crate::console::ConsoleServer;
 use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleEntry;
 use crate::http::gate::rate_limit::RateLimiter;
@@ -56,7 +56,7 @@ impl PublicSide {
         let shown = pages.clone();
         let visitors: Visitors =
             Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
-        let console = Console::new(FleetViews::new(state.router.clone()));
+        let console = ConsoleServer::new(FleetViews::new(state.router.clone()));
         let console: ConsoleEntry = Arc::new(move |asked| console.receive(asked));
         let server = serve(state, sockets, &visitors, console)?;
         let following = supervisor.spawn(LIVE_PAGES, move || {

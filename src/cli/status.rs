@@ -30,7 +30,7 @@ use crate::config::Config;
 
 /// Polling interval. A token may make 120 requests a minute.
 const EVERY: Duration = Duration::from_secs(1);
-/// The services are asked for in every so many rounds.
+/// Number of rounds from one request for the services to the next.
 const SERVICES_EVERY: u64 = 15;
 
 const MAKES_ONE: &str =

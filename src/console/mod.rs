@@ -38,13 +38,13 @@ use crate::http::console_entry::ConsoleRequest;
 
 /// The console. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Console {
+pub struct ConsoleServer {
     sessions: SessionKeeper,
     /// The services of organisations in memory.
     fleets: Arc<FleetViews>,
 }
 
-impl Console {
+impl ConsoleServer {
     /// Creates the console of a server with these services.
     #[must_use]
     pub fn new(fleets: FleetViews) -> Self {

@@ -35,7 +35,7 @@ const SWEEP_READINGS: usize = 240;
 const SILENT_EVERY: Duration = Duration::from_secs(2);
 /// The shortest time between two comparisons with a database that other processes write.
 const COMPARED_EVERY: Duration = Duration::from_secs(1);
-/// A comparison may take one part in so many of the time.
+/// A comparison may take at most the time divided by this number.
 const COMPARISON_SHARE: u32 = 50;
 /// Maximum number of status changes read in one statement.
 const CHANGES_AT_ONCE: u64 = 500;

@@ -1,11 +1,11 @@
 //! One list of small values for each row, all of them in one block of memory.
 //!
 //! A list that becomes longer is stored again at the end of the block. Once more than a quarter of the block is unused, it is
-//! written anew, so a change costs constant time on average.
+//! written again as a whole, so a change costs constant time on average.
 
-/// Number of unused values from which the block may be written anew.
+/// Number of unused values from which the block may be written again as a whole.
 const UNUSED_MIN: usize = 4_096;
-/// A full vector grows by one part in so many.
+/// A full vector grows by its length divided by this number.
 const GROWTH_SHARE: usize = 32;
 
 /// A list for each row.

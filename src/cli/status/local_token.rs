@@ -1,4 +1,4 @@
-//! A token for an operator on the machine of the server: whoever can write its database needs no other one.
+//! A token for an operator on the machine of the server: a person who can write its database needs no other one.
 
 use crate::app::Foundation;
 use crate::clock::Clock;

@@ -2,6 +2,7 @@
 
 mod engine;
 mod locations;
+mod member_figure;
 mod oncall;
 mod overview;
 mod resources;

@@ -9,25 +9,19 @@ use crate::console::answer;
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::member_figure::MemberFigure;
 use crate::console::visit::UserVisit;
 
-/// Figures of the queues: member, name of the text without `field-`, unit.
-const FIGURES: [QueueFigure; 7] = [
-    QueueFigure { member: "lateness_p99_ms", text: "lateness-p99", unit: " ms" },
-    QueueFigure { member: "waiting_results", text: "waiting-results", unit: "" },
-    QueueFigure { member: "spool_bytes", text: "spool-bytes", unit: "" },
-    QueueFigure { member: "pending_batches", text: "pending-batches", unit: "" },
-    QueueFigure { member: "lag_ms", text: "lag", unit: " ms" },
-    QueueFigure { member: "redelivered_batches", text: "redelivered", unit: "" },
-    QueueFigure { member: "refused_results", text: "refused", unit: "" },
+/// Figures of the queues, in the order in which they are shown.
+const FIGURES: [MemberFigure; 7] = [
+    MemberFigure { member: "lateness_p99_ms", text: "lateness-p99", unit: " ms" },
+    MemberFigure { member: "waiting_results", text: "waiting-results", unit: "" },
+    MemberFigure { member: "spool_bytes", text: "spool-bytes", unit: "" },
+    MemberFigure { member: "pending_batches", text: "pending-batches", unit: "" },
+    MemberFigure { member: "lag_ms", text: "lag", unit: " ms" },
+    MemberFigure { member: "redelivered_batches", text: "redelivered", unit: "" },
+    MemberFigure { member: "refused_results", text: "refused", unit: "" },
 ];
-
-/// A figure of the queues.
-struct QueueFigure {
-    member: &'static str,
-    text: &'static str,
-    unit: &'static str,
-}
 
 #[derive(Template)]
 #[template(path = "screens/engine/engine.html")]

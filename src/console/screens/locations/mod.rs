@@ -8,26 +8,20 @@ use serde_json::Value;
 use crate::console::answer;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::member_figure::MemberFigure;
 use crate::console::visit::UserVisit;
 
-/// Figures of a report, in the order in which they are shown: member, name of its text without `field-`, unit.
-const FIGURES: [ReportFigure; 8] = [
-    ReportFigure { member: "version", text: "version", unit: "" },
-    ReportFigure { member: "clock_ahead_ms", text: "clock-ahead", unit: " ms" },
-    ReportFigure { member: "services", text: "services", unit: "" },
-    ReportFigure { member: "lateness_p99_ms", text: "lateness-p99", unit: " ms" },
-    ReportFigure { member: "missed_runs", text: "missed-runs", unit: "" },
-    ReportFigure { member: "waiting_results", text: "waiting-results", unit: "" },
-    ReportFigure { member: "spool_bytes", text: "spool-bytes", unit: "" },
-    ReportFigure { member: "lost_results", text: "lost-results", unit: "" },
+/// Figures of the report of a location, in the order in which they are shown.
+const FIGURES: [MemberFigure; 8] = [
+    MemberFigure { member: "version", text: "version", unit: "" },
+    MemberFigure { member: "clock_ahead_ms", text: "clock-ahead", unit: " ms" },
+    MemberFigure { member: "services", text: "services", unit: "" },
+    MemberFigure { member: "lateness_p99_ms", text: "lateness-p99", unit: " ms" },
+    MemberFigure { member: "missed_runs", text: "missed-runs", unit: "" },
+    MemberFigure { member: "waiting_results", text: "waiting-results", unit: "" },
+    MemberFigure { member: "spool_bytes", text: "spool-bytes", unit: "" },
+    MemberFigure { member: "lost_results", text: "lost-results", unit: "" },
 ];
-
-/// A figure of the report of a location.
-struct ReportFigure {
-    member: &'static str,
-    text: &'static str,
-    unit: &'static str,
-}
 
 #[derive(Template)]
 #[template(path = "screens/locations/locations.html")]
@@ -54,7 +48,7 @@ pub(in crate::console) async fn show(visit: &UserVisit) -> Result<HttpResponse, 
     let body = visit.get("/v1/probes").await?;
     let known = body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     // A figure that no location reports, or that the user may not see, has no column.
-    let shown: Vec<&ReportFigure> = FIGURES
+    let shown: Vec<&MemberFigure> = FIGURES
         .iter()
         .filter(|figure| known.iter().any(|one| !one["agent"][figure.member].is_null()))
         .collect();
@@ -67,11 +61,11 @@ pub(in crate::console) async fn show(visit: &UserVisit) -> Result<HttpResponse, 
 }
 
 impl LocationEntry {
-    fn of(visit: &UserVisit, location: &Value, shown: &[&ReportFigure]) -> Self {
+    fn of(visit: &UserVisit, location: &Value, shown: &[&MemberFigure]) -> Self {
         let text = |name: &str| location[name].as_str().unwrap_or_default().to_owned();
         let status = text("status");
         let last_seen = text("last_seen_at");
-        let figure = |figure: &&ReportFigure| match &location["agent"][figure.member] {
+        let figure = |figure: &&MemberFigure| match &location["agent"][figure.member] {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
             number => format!("{number}{}", figure.unit),

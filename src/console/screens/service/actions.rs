@@ -40,7 +40,7 @@ pub(in crate::console) async fn run(
     Ok(answer::see_other(&format!("/services/{id}?done=done")))
 }
 
-/// Silences a service for some hours: a maintenance that no page shows, which starts now.
+/// Silences a service for some hours: an emergency maintenance that starts now and is announced to nobody.
 async fn silence(visit: &UserVisit, id: &str, form: &FormData) -> Result<(), ScreenError> {
     let hours = form.text("hours").parse::<i64>().unwrap_or(1).clamp(1, 72);
     let now = visit.visit.state().now();

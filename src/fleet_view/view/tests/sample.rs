@@ -259,7 +259,7 @@ impl SampleNumbers {
                     fleet.services[index] = changed;
                 }
                 _ => {
-                    // With the time of the edge, the row is as if it were read anew.
+                    // With the time of the edge, the row is as if it were read again.
                     let measured = MeasuredState { since: Some(self.time()), ..self.measured() };
                     view.change(|contents| contents.columns.set_measured(key, measured));
                     fleet.services[index].measured = measured;
