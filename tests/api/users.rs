@@ -123,7 +123,7 @@ fn a_token_makes_nothing_that_outlives_it() {
     assert_eq!(entry["object"]["name"], owner["name"]);
 }
 
-/// Whoever lacks a permission neither gives a role that has it, nor gets a link of somebody who has it.
+/// A user without a permission gives no role that has it, and gets no link of a user who has it.
 #[test]
 fn nobody_gives_more_than_they_have() {
     let server = Server::shared();
