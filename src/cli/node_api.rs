@@ -10,6 +10,7 @@ use hyper::client::conn::http1;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use tokio::net::TcpStream;
 use url::{Host, Position, Url};
 
@@ -26,6 +27,12 @@ pub(super) struct NodeRequest {
     pub(super) body: Bytes,
     /// Largest response, in bytes.
     pub(super) max_bytes: usize,
+}
+
+/// Returns the member `data` of a response; null if the response has none, so that a foreign server's answer is an error
+/// of its reader and no panic.
+pub(super) fn data(mut response: Value) -> Value {
+    response.get_mut("data").map(Value::take).unwrap_or_default()
 }
 
 /// Parses the address of a node from a flag.

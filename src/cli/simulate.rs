@@ -144,7 +144,7 @@ impl SimulationServer {
         let path = format!("/v1/services/{service}/simulate");
         let at = node_api::authority(&self.node);
         match self.ask(Method::POST, path, body.to_string().into()).await? {
-            (StatusCode::OK, mut answer) => Ok(answer["data"].take()),
+            (StatusCode::OK, answer) => Ok(node_api::data(answer)),
             (StatusCode::NOT_FOUND, _) => bail!("{at}: this token sees no service with the id {service}"),
             (_, answer) => bail!("{at}: {}", refusal(&answer)),
         }

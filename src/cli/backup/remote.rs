@@ -112,9 +112,9 @@ impl RemoteServer<'_> {
         let (status, body) = asked
             .with_context(|| format!("{host} does not answer within {} s", ANSWER_LIMIT.as_secs()))?
             .with_context(|| format!("{host} does not answer"))?;
-        let mut answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
         match status {
-            StatusCode::OK | StatusCode::ACCEPTED => Ok(answer["data"].take()),
+            StatusCode::OK | StatusCode::ACCEPTED => Ok(node_api::data(answer)),
             StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => {
                 bail!("{host}: {} {MAKES_TOKEN}", message(&answer, status))
             }

@@ -33,7 +33,7 @@ pub(super) async fn service(server: &SimulationServer, named: &str) -> anyhow::R
     for page in 1.. {
         let path = format!("/v1/services?per_page={PAGE}&page={page}");
         let listed: Vec<ListedService> = match server.ask(Method::GET, path, Bytes::new()).await? {
-            (StatusCode::OK, mut answer) => serde_json::from_value(answer["data"].take())?,
+            (StatusCode::OK, answer) => serde_json::from_value(node_api::data(answer))?,
             (StatusCode::FORBIDDEN, _) => {
                 bail!(
                     "only a token with the permission services.view finds a service by its name; use its id"

@@ -5,11 +5,10 @@ use std::time::Duration;
 use anyhow::anyhow;
 use bytes::Bytes;
 use hyper::{Method, StatusCode};
-use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::cli::node_api::{NodeRequest, exchange};
+use crate::cli::node_api::{self, NodeRequest, exchange};
 use crate::cli::status::answer::{EngineReply, EngineStatus};
 
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
@@ -73,8 +72,7 @@ fn read(status: StatusCode, body: &[u8]) -> Result<EngineReply, NodeFailure> {
     let strange = |error: serde_json::Error| {
         NodeFailure::Away(format!("sends an answer that this version cannot read: {error}"))
     };
-    let mut whole: Value = serde_json::from_slice(body).map_err(strange)?;
-    let raw = whole["data"].take();
+    let raw = node_api::data(serde_json::from_slice(body).map_err(strange)?);
     let engine: EngineStatus = serde_json::from_value(raw.clone()).map_err(strange)?;
     Ok(EngineReply { raw, engine })
 }

@@ -8,7 +8,7 @@ use hyper::{Method, StatusCode};
 use serde_json::Value;
 use url::Url;
 
-use crate::cli::node_api::{NodeRequest, exchange};
+use crate::cli::node_api::{self, NodeRequest, exchange};
 use crate::cli::picture::paint;
 use crate::cli::printable::printable;
 use crate::clock::Clock;
@@ -64,6 +64,11 @@ pub(super) async fn ask(url: &Url, token: &str) -> Option<ServicesReport> {
     Some(report)
 }
 
+/// Returns the first entry of a list; null if there is none.
+fn first(page: Value) -> Value {
+    node_api::data(page).get_mut(0).map(Value::take).unwrap_or_default()
+}
+
 fn total(page: &Value) -> u64 {
     page["meta"]["total"].as_u64().unwrap_or_default()
 }
@@ -88,7 +93,7 @@ impl ServicesReader<'_> {
 
     /// Returns the first entry of a list; null if there is none.
     async fn newest(&self, path: &str) -> Value {
-        self.get(path).await.map(|mut page| page["data"][0].take()).unwrap_or_default()
+        first(self.get(path).await.unwrap_or_default())
     }
 
     async fn wrong(&self, service: &Value, status: &'static str, is_explained: bool) -> WrongService {
@@ -151,7 +156,18 @@ impl ServicesReport {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    /// A service that is down by an override has no status change and no check.
+    #[test]
+    fn a_list_without_entries_has_no_first_entry() {
+        for page in [json!({"data": []}), json!({"error": {}}), json!([]), Value::Null] {
+            assert_eq!(first(page), Value::Null);
+        }
+        assert_eq!(first(json!({"data": [1, 2]})), 1);
+    }
 
     #[test]
     fn wrong_services_come_with_their_reasons() {
