@@ -4,8 +4,8 @@
 //! for each language, and sends the changed ones to all open pages in that language.
 
 pub(super) mod fragments;
-mod live_seats;
-pub(super) mod stream;
+pub mod live_seats;
+pub mod stream;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

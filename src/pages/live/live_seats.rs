@@ -13,7 +13,7 @@ const CLIENT_LEAST: usize = 64;
 
 /// The room for streams. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct LiveSeats {
+pub struct LiveSeats {
     most: usize,
     taken: Arc<Mutex<SeatCounts>>,
 }
@@ -26,19 +26,21 @@ struct SeatCounts {
 
 /// The room of one stream, free again when it is dropped.
 #[derive(Debug)]
-pub(super) struct LiveSeat {
+pub struct LiveSeat {
     seats: LiveSeats,
     client: IpAddr,
 }
 
 impl LiveSeats {
     /// Room for this many streams.
-    pub(super) fn new(most: usize) -> Self {
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Self { most, taken: Arc::default() }
     }
 
     /// Takes room for a stream of a client; `None` if there is none, or the client has its part.
-    pub(super) fn take(&self, client: IpAddr) -> Option<LiveSeat> {
+    #[must_use]
+    pub fn take(&self, client: IpAddr) -> Option<LiveSeat> {
         let client = network_of(client);
         let mut taken = self.lock();
         if taken.all >= self.most {

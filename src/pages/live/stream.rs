@@ -1,4 +1,4 @@
-//! The body of a response with live events of a page.
+//! The body of a response with live events of a page, or of the console.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ const RECONNECT_MS: RangeInclusive<u64> = 3_000..=10_000;
 
 /// A browser that has a page open.
 #[derive(Debug)]
-pub(in crate::pages) struct LiveListener {
+pub struct LiveListener {
     events: Receiver<Bytes>,
     /// The first event; taken when it was sent.
     hello: Option<Bytes>,
@@ -34,7 +34,8 @@ impl LiveListener {
     /// Creates the listener of a page with this revision. The first event tells the revision, so that the browser can see
     /// whether the page has changed since it was loaded. After a break browsers connect again within 3 to 10 seconds, not all
     /// at the same time.
-    pub(super) fn new(events: Receiver<Bytes>, revision: &str, seat: LiveSeat) -> Self {
+    #[must_use]
+    pub fn new(events: Receiver<Bytes>, revision: &str, seat: LiveSeat) -> Self {
         let wait_ms = RECONNECT_MS.start()
             + RandomState::new().hash_one(0) % (RECONNECT_MS.end() - RECONNECT_MS.start());
         let hello = format!("retry: {wait_ms}\nevent: hello\ndata: {revision}\n\n");
@@ -56,7 +57,7 @@ impl LiveListener {
 }
 
 /// Returns the chunks of a stream.
-pub(in crate::pages) fn events(listener: LiveListener) -> impl Stream<Item = Bytes> + 'static {
+pub fn events(listener: LiveListener) -> impl Stream<Item = Bytes> + 'static {
     unfold(listener, |mut listener| async move {
         let chunk = listener.next().await?;
         Some((chunk, listener))

@@ -10,6 +10,7 @@ pub(crate) mod conformance;
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 pub(crate) mod console;
 pub(crate) mod databases;
+pub(crate) mod event_reader;
 pub(crate) mod listener;
 #[allow(dead_code, reason = "the tests of the API ask")]
 pub(crate) mod mail_server;
