@@ -30,6 +30,7 @@ use crate::supervise::ActorKind;
 use crate::timetable::domains::DomainWatch;
 
 const LIVE_PAGES: ActorKind = ActorKind::restarting("live_pages");
+const LIVE_CONSOLE: ActorKind = ActorKind::restarting("live_console");
 
 /// Opens the sockets; the returned settings contain the actual port.
 pub(super) fn listen(config: Config) -> anyhow::Result<(ServerSockets, Config)> {
@@ -41,11 +42,12 @@ pub(super) fn listen(config: Config) -> anyhow::Result<(ServerSockets, Config)> 
     Ok((sockets, Config { listen: config.listen.with_port(port), ..config }))
 }
 
-/// The server, and the task that follows open status pages.
+/// The server, and the tasks that follow open status pages and screens of the console.
 pub(super) struct PublicSide {
     server: WebServer,
     live: LivePages,
-    following: JoinHandle<()>,
+    console: ConsoleServer,
+    following: [JoinHandle<()>; 2],
 }
 
 impl PublicSide {
@@ -56,21 +58,28 @@ impl PublicSide {
         let shown = pages.clone();
         let visitors: Visitors =
             Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
-        let console = ConsoleServer::new(FleetViews::new(state.router.clone()));
-        let console: ConsoleEntry = Arc::new(move |asked| console.receive(asked));
-        let server = serve(state, sockets, &visitors, console)?;
-        let following = supervisor.spawn(LIVE_PAGES, move || {
+        let fleets = FleetViews::new(state.router.clone());
+        let console = ConsoleServer::new(fleets, state.databases.clone(), state.clock.clone());
+        let (asked, followed) = (console.clone(), console.clone());
+        let entry: ConsoleEntry = Arc::new(move |request| asked.receive(request));
+        let server = serve(state, sockets, &visitors, entry)?;
+        let pages = supervisor.spawn(LIVE_PAGES, move || {
             let pages = pages.clone();
             async move { pages.follow().await }
         });
+        let screens = supervisor.spawn(LIVE_CONSOLE, move || {
+            let console = followed.clone();
+            async move { console.follow().await }
+        });
         listening.open();
-        Ok(Self { server, live, following })
+        Ok(Self { server, live, console, following: [pages, screens] })
     }
 
     /// Ends the streams of open pages, and waits for the requests under way.
     pub(super) async fn stop(&self) {
         self.live.close();
-        self.following.abort();
+        self.console.close();
+        self.following.iter().for_each(JoinHandle::abort);
         self.server.stop().await;
     }
 }

@@ -1,8 +1,12 @@
 //! HTTP responses of the console, and the security headers that limit what browsers do with them.
 
+use std::convert::Infallible;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
 
 use crate::console::static_files::StaticFile;
 use crate::representation::Representation;
@@ -28,11 +32,7 @@ fn guarded(status: StatusCode) -> HttpResponseBuilder {
 
 /// Returns an HTML document, which no cache may store; 304 for a script that has the same one.
 pub(super) fn document(status: StatusCode, html: String, request: &HeaderMap) -> HttpResponse {
-    let mut answer = guarded(status);
-    answer
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .insert_header((header::VARY, "Accept-Language"))
-        .content_type("text/html; charset=utf-8");
+    let answer = document_head(status);
     let content = Representation::new(html);
     if status == StatusCode::OK {
         return content.answer(answer, request);
@@ -41,6 +41,34 @@ pub(super) fn document(status: StatusCode, html: String, request: &HeaderMap) ->
     let mut unconditional = request.clone();
     unconditional.remove(header::IF_NONE_MATCH);
     content.answer(answer, &unconditional)
+}
+
+fn document_head(status: StatusCode) -> HttpResponseBuilder {
+    let mut answer = guarded(status);
+    answer
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header((header::VARY, "Accept-Language"))
+        .content_type("text/html; charset=utf-8");
+    answer
+}
+
+/// Returns a document that several users share.
+pub(super) fn shared_document(content: &Representation, request: &HeaderMap) -> HttpResponse {
+    content.answer(document_head(StatusCode::OK), request)
+}
+
+/// Returns a stream of server-sent events, which no cache may store and no proxy may hold back.
+pub(super) fn events(chunks: impl Stream<Item = Bytes> + 'static) -> HttpResponse {
+    guarded(StatusCode::OK)
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header(("x-accel-buffering", "no"))
+        .content_type("text/event-stream; charset=utf-8")
+        .streaming(chunks.map(Ok::<_, Infallible>))
+}
+
+/// Returns 503 for a stream for which there is no room.
+pub(super) fn no_stream() -> HttpResponse {
+    guarded(StatusCode::SERVICE_UNAVAILABLE).insert_header((header::RETRY_AFTER, "10")).finish()
 }
 
 /// Returns a redirect to a path of the console after a form.

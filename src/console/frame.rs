@@ -91,6 +91,8 @@ pub(super) struct ConsoleFrame {
     pub(super) has_shortcuts: bool,
     /// A message about the last action.
     pub(super) notice: Option<String>,
+    /// True if only the content is asked for, without the parts that all documents share.
+    pub(super) is_content_only: bool,
 }
 
 impl ConsoleFrame {
@@ -118,6 +120,7 @@ impl ConsoleFrame {
             user: Some(visit.signed_in.user.name.clone()),
             has_shortcuts: visit.signed_in.user.has_shortcuts,
             notice,
+            is_content_only: visit.visit.is_live(),
         }
     }
 
@@ -132,6 +135,7 @@ impl ConsoleFrame {
             user: None,
             has_shortcuts: false,
             notice: None,
+            is_content_only: false,
         }
     }
 

@@ -11,6 +11,7 @@ mod console_texts;
 mod fleet_sentence;
 mod form_data;
 mod frame;
+mod live;
 mod origin;
 mod screen_error;
 mod screens;
@@ -25,37 +26,57 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::dev::Payload;
+use actix_web::http::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
 use actix_web::http::{Method, StatusCode};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 
+use crate::clock::Clock;
 use crate::console::form_data::FormData;
+use crate::console::live::documents::DocumentKey;
+use crate::console::live::{ChangeSource, LiveScreens};
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
 use crate::console::visit::{ConsoleVisit, UserVisit};
 use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleRequest;
+use crate::pages::live::stream;
+use crate::store::Databases;
+
+/// Path of the stream of events below `/console`.
+const EVENTS: &str = "/events";
 
 /// The console. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ConsoleServer {
     sessions: SessionKeeper,
-    /// The services of organisations in memory.
-    fleets: Arc<FleetViews>,
+    live: LiveScreens,
+    source: ChangeSource,
 }
 
 impl ConsoleServer {
     /// Creates the console of a server with these services.
     #[must_use]
-    pub fn new(fleets: FleetViews) -> Self {
-        Self { sessions: SessionKeeper::default(), fleets: Arc::new(fleets) }
+    pub fn new(fleets: FleetViews, databases: Databases, clock: Clock) -> Self {
+        let source = ChangeSource { fleets: Arc::new(fleets), databases, clock };
+        Self { sessions: SessionKeeper::default(), live: LiveScreens::new(), source }
+    }
+
+    /// Tells open screens about changes, for ever.
+    pub async fn follow(&self) {
+        self.live.follow(&self.source).await;
+    }
+
+    /// Ends the streams of open screens.
+    pub fn close(&self) {
+        self.live.close();
     }
 
     /// Answers a request.
     #[must_use]
     pub fn receive(&self, asked: ConsoleRequest) -> LocalBoxFuture<'static, HttpResponse> {
         let ConsoleRequest { request, body, client, api } = asked;
-        let visit = ConsoleVisit::read(&request, client, api, Arc::clone(&self.fleets));
+        let visit = ConsoleVisit::read(&request, client, api, Arc::clone(&self.source.fleets));
         let console = self.clone();
         async move { console.answer(visit, body).await }.boxed_local()
     }
@@ -90,8 +111,43 @@ impl ConsoleServer {
         if visit.visit.path == "/sign-out" {
             return self.sign_out(&visit, is_post).await;
         }
-        let shown = screens::answer(&self.sessions, &visit, form.as_ref()).await;
-        shown.unwrap_or_else(|error| error.of_user(&visit))
+        if form.is_none() && visit.visit.path == EVENTS {
+            return self.events(&visit).await;
+        }
+        if form.is_none()
+            && visit.visit.is_live()
+            && let Some(key) = DocumentKey::of(&visit)
+        {
+            return self.shared_document(visit, key).await;
+        }
+        self.screen(&visit, form.as_ref()).await
+    }
+
+    async fn screen(&self, visit: &UserVisit, form: Option<&FormData>) -> HttpResponse {
+        let shown = screens::answer(&self.sessions, visit, form).await;
+        shown.unwrap_or_else(|error| error.of_user(visit))
+    }
+
+    /// Opens the stream of a browser.
+    async fn events(&self, visit: &UserVisit) -> HttpResponse {
+        let organisation = visit.signed_in.caller.organisation.key;
+        let listener = self.live.listen(organisation, visit.visit.client, &self.source).await;
+        listener.map_or_else(answer::no_stream, |listener| answer::events(stream::events(listener)))
+    }
+
+    /// Answers a request for what changes on an open screen.
+    async fn shared_document(&self, mut visit: UserVisit, key: DocumentKey) -> HttpResponse {
+        let (known, organisation) = (visit.visit.known_change(), visit.signed_in.caller.organisation.key);
+        // The document is rendered whole and without a coding, whatever this browser has or takes.
+        let headers = visit.visit.headers.clone();
+        visit.visit.headers.remove(IF_NONE_MATCH);
+        visit.visit.headers.remove(ACCEPT_ENCODING);
+        let render = async || self.screen(&visit, None).await;
+        let change = || self.live.change(organisation);
+        match self.live.documents.get(key, known, change, render).await {
+            Ok(content) => answer::shared_document(&content, &headers),
+            Err(answer) => answer,
+        }
     }
 
     async fn sign_out(&self, visit: &UserVisit, is_post: bool) -> HttpResponse {

@@ -25,6 +25,9 @@ use crate::model::access::Permission;
 use crate::model::console_session::ConsoleSession;
 use crate::model::console_user::ConsoleUser;
 
+/// Header of a request for what changes on an open screen: the number of the last change that the script knows of.
+const LIVE_HEADER: &str = "console-change";
+
 /// What a browser has sent, except the body.
 pub(super) struct ConsoleVisit {
     pub(super) api: InnerApi,
@@ -34,6 +37,8 @@ pub(super) struct ConsoleVisit {
     /// The path below `/console`, without a slash at its end; empty for the first screen.
     pub(super) path: String,
     pub(super) query: FormData,
+    /// The query as it was sent.
+    pub(super) query_text: String,
     pub(super) headers: HeaderMap,
     pub(super) client: IpAddr,
     pub(super) request_id: String,
@@ -86,6 +91,7 @@ impl ConsoleVisit {
             method: request.method().clone(),
             path,
             query: FormData::parse(request.query_string().as_bytes()),
+            query_text: request.query_string().to_owned(),
             request_id: request_id(&headers).as_str().to_owned(),
             headers,
             client,
@@ -95,6 +101,16 @@ impl ConsoleVisit {
 
     pub(super) fn state(&self) -> &AppState {
         &self.api.state
+    }
+
+    /// Returns true if the script of an open screen asks for what changes on it.
+    pub(super) fn is_live(&self) -> bool {
+        self.headers.contains_key(LIVE_HEADER)
+    }
+
+    /// The number of the last change that the script knows of; 0 if it knows none.
+    pub(super) fn known_change(&self) -> u64 {
+        self.header(LIVE_HEADER).parse().unwrap_or_default()
     }
 
     /// The texts in the language that the browser prefers.

@@ -136,7 +136,7 @@ impl FromStr for Permission {
 }
 
 /// A set of permissions, stored with one bit for each permission.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PermissionSet(u64);
 
 impl PermissionSet {
