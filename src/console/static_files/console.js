@@ -163,20 +163,21 @@
     if (acted) event.preventDefault();
   });
 })();
-// What is shown follows the present state: the same document is asked for again, and only what differs is changed. Rows stay
-// where they are; nothing that is in use is changed.
+// What is shown follows the present state: when the server tells of a change, the content of the document is asked for again,
+// and only what differs is changed. Rows stay where they are; nothing that is in use is changed. One tab of the browser has the
+// stream of events, and tells the others. Without a stream, the content is asked for every few seconds.
 (() => {
-  const EVERY_MS = 5000;
+  const POLL_MS = 5000, PACE_MS = 250, AGE_MS = 30000, QUIET_MS = 60000, HIDDEN_MS = 30000;
   const regions = () => [...document.querySelectorAll("[data-live]")];
   if (!regions().length) return;
   const policy = window.trustedTypes
     ? trustedTypes.createPolicy("wk", { createHTML: (text) => text })
     : { createHTML: (text) => text };
-  let tag = "", isAsking = false, movedAt = 0;
+  let tag = "", change = 0, isAsking = false, isWanted = false, hasSkipped = false, askedAt = Date.now(), movedAt = 0;
   document.addEventListener("pointermove", () => { movedAt = Date.now(); }, { passive: true });
 
   const isInUse = (region) =>
-    region.contains(document.activeElement) || (region.matches(":hover") && Date.now() - movedAt < EVERY_MS);
+    region.contains(document.activeElement) || (region.matches(":hover") && Date.now() - movedAt < POLL_MS);
 
   function updateRow(row, fresh) {
     [...row.cells].forEach((cell, place) => {
@@ -187,37 +188,137 @@
     });
   }
 
+  function updateTable(table, fresh) {
+    const rows = (within) => [...within.querySelectorAll("tr[id]")];
+    rows(table).forEach((row) => {
+      const other = fresh.querySelector(`#${CSS.escape(row.id)}`);
+      if (!other) return;
+      if (row.contains(document.activeElement) && document.activeElement.type !== "checkbox") hasSkipped = true;
+      else updateRow(row, other);
+    });
+    const order = (within) => rows(within).map((row) => row.id).join();
+    const note = document.getElementById("other-rows");
+    if (note) note.hidden = order(table) === order(fresh);
+  }
+
   function update(region, fresh) {
-    if (region.tagName === "TABLE") {
-      region.querySelectorAll("tr[id]").forEach((row) => {
-        const other = fresh.querySelector(`#${CSS.escape(row.id)}`);
-        if (other && !row.contains(document.activeElement)) updateRow(row, other);
-      });
-    } else if (!isInUse(region)) {
+    if (region.tagName === "TABLE") updateTable(region, fresh);
+    else if (region.innerHTML === fresh.innerHTML) return;
+    else if (isInUse(region)) hasSkipped = true;
+    else {
+      region.className = fresh.className;
       region.replaceChildren(...fresh.childNodes);
     }
   }
 
+  /** Says that the server does not answer; a later round asks again. */
+  function away(isAway) {
+    const note = document.getElementById("away");
+    if (note && note.hidden === isAway) note.hidden = !isAway;
+  }
+
   async function refresh() {
+    isWanted = true;
     if (document.hidden || isAsking) return;
     isAsking = true;
+    isWanted = false;
+    askedAt = Date.now();
     try {
-      const answer = await fetch(location.href, { headers: { "If-None-Match": tag }, cache: "no-store" });
-      if (answer.status !== 200 || answer.redirected) return;
+      const headers = { "Console-Change": String(change), "If-None-Match": hasSkipped ? "" : tag };
+      const answer = await fetch(location.href, { headers, cache: "no-store" });
+      // The session has ended: the sign-in screen says so.
+      if (answer.redirected) return location.reload();
+      away(answer.status >= 500);
+      if (answer.status !== 200) return;
       tag = answer.headers.get("ETag") ?? "";
-      const text = policy.createHTML(await answer.text());
-      const fresh = new DOMParser().parseFromString(text, "text/html");
+      hasSkipped = false;
+      const fresh = new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
       for (const region of regions()) {
         const other = fresh.getElementById(region.id);
         if (other) update(region, other);
       }
     } catch {
-      // The server is away; the next round asks again.
+      away(true);
     } finally {
-      isAsking = false;
+      setTimeout(() => {
+        isAsking = false;
+        if (isWanted) refresh();
+      }, PACE_MS);
     }
   }
 
-  setInterval(refresh, EVERY_MS);
-  document.addEventListener("visibilitychange", refresh);
+  const channel = window.BroadcastChannel && new BroadcastChannel("wk-console");
+  let source = null, release = null, heardAt = 0, hiddenSince = 0;
+  const isLive = () => Date.now() - heardAt < QUIET_MS;
+
+  /** Takes what the stream says: the number of the last change, or null if it is silent. */
+  function receive(number) {
+    heardAt = number === null ? 0 : Date.now();
+    if (!number || number === change) return;
+    change = number;
+    refresh();
+  }
+
+  function tell(number) {
+    receive(number);
+    channel?.postMessage(number);
+  }
+
+  function open() {
+    source?.close();
+    source = new EventSource("/console/events");
+    source.onerror = () => tell(null);
+    // A browser that was too slow has missed a change.
+    const read = ({ type, data }) => tell(type === "reload" ? change + 1 : Number(data) || change);
+    for (const kind of ["hello", "change", "alive", "reload"]) source.addEventListener(kind, read);
+  }
+
+  function close() {
+    source?.close();
+    source = null;
+    release?.();
+    release = null;
+  }
+
+  function start() {
+    if (release) return;
+    if (!navigator.locks || !channel) {
+      release = () => {};
+      return open();
+    }
+    const stop = new AbortController();
+    release = () => stop.abort();
+    navigator.locks.request("wk-console", { signal: stop.signal }, () => new Promise((done) => {
+      release = done;
+      open();
+    })).catch(() => {});
+    channel.postMessage("ask");
+  }
+
+  if (channel) {
+    channel.onmessage = ({ data }) => {
+      if (data !== "ask") receive(data);
+      else if (source && isLive()) channel.postMessage(change);
+    };
+  }
+
+  setInterval(() => {
+    const now = Date.now();
+    if (document.hidden) {
+      hiddenSince ||= now;
+      if (now - hiddenSince >= HIDDEN_MS) close();
+      return;
+    }
+    hiddenSince = 0;
+    if (source && source.readyState === EventSource.CLOSED) open();
+    if (!isLive() || hasSkipped || now - askedAt >= AGE_MS) refresh();
+  }, POLL_MS);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    start();
+    if (isWanted || !isLive()) refresh();
+  });
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (event) => { if (event.persisted && !document.hidden) start(); });
+  if (!document.hidden) start();
 })();

@@ -141,6 +141,13 @@ impl Browser {
         self.command("/url", &json!({"url": url}));
     }
 
+    /// Opens a tab and loads a page in it, which is then the one that is looked at.
+    pub(crate) fn visit_in_new_tab(&self, url: &str) {
+        let tab = self.command("/window/new", &json!({"type": "tab"}));
+        self.command("/window", &json!({"handle": tab["handle"]}));
+        self.visit(url);
+    }
+
     /// The value of an expression in the page; a promise is awaited.
     pub(crate) fn value(&self, expression: &str) -> Value {
         self.run(&format!("return {expression}"))

@@ -40,6 +40,8 @@ struct ServicesDocument {
     rows: Vec<ServiceRow>,
     total: u64,
     next: Option<String>,
+    /// Address of this page.
+    shown: String,
     /// Address of the first page, on a later one.
     first: Option<String>,
     as_of: Option<String>,
@@ -90,6 +92,7 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         rows: page.rows.iter().map(|row| row_of(texts, row, &fleet)).collect(),
         total: u64::try_from(page.total).unwrap_or(u64::MAX),
         next: page.next.map(|next| format!("{}&after={}", address(&query), encode(&next.to_string()))),
+        shown: format!("/console/services?{}", visit.visit.query_text),
         first: is_later.then(|| address(&query)),
         as_of: fleet.as_of.map(|at| at.to_string().replace('T', " ")),
         may_create: visit.may(Permission::ServicesCreate),
