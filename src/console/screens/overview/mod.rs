@@ -1,5 +1,7 @@
 //! The first screen: what is wrong now, for how long and why, what is planned, who is on duty, and how the engine is.
 
+mod heat_map;
+
 use std::collections::HashMap;
 
 use actix_web::HttpResponse;
@@ -11,26 +13,20 @@ use crate::console::answer;
 use crate::console::fleet_sentence::FleetSentence;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::overview::heat_map::HeatMap;
 use crate::console::screens::service::status_mark::tone_of;
 use crate::console::visit::{UserVisit, VisibleFleet};
 use crate::fleet_view::fleet_facts::IncidentPresence;
 use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::listing::FleetPaging;
-use crate::fleet_view::query::FleetQuery;
 use crate::fleet_view::query_parser::parse;
-use crate::fleet_view::summary::FleetGroup;
+use crate::fleet_view::view::FleetPage;
 use crate::http::kit::error::ApiError;
-use crate::http::kit::query::encode;
 use crate::model::access::Permission;
 use crate::model::outage_evidence::{duration, seconds_between};
-use crate::model::service::ServiceStatus;
 
 /// Number of wrong services that are listed.
 const SHOWN: usize = 100;
-/// Number of groups in the map.
-const GROUPS: usize = 24;
-/// Width of the bar of a group, in units of its drawing.
-const BAR: usize = 200;
 
 #[derive(Template)]
 #[template(path = "screens/overview/overview.html")]
@@ -44,9 +40,7 @@ struct OverviewDocument {
     wrong: Vec<WrongRow>,
     /// Number of wrong services that are not listed.
     more: u64,
-    /// Key of the tags by which the map is grouped.
-    group_key: String,
-    groups: Vec<GroupRow>,
+    map: HeatMap,
     incidents: Vec<LinkRow>,
     maintenances: Vec<LinkRow>,
     duty: Vec<String>,
@@ -62,22 +56,6 @@ struct WrongRow {
     since: String,
     mark: String,
     cause: String,
-}
-
-/// The services with one value of a tag.
-struct GroupRow {
-    link: String,
-    name: String,
-    counts: Vec<GroupCount>,
-}
-
-/// A part of the bar of a group.
-struct GroupCount {
-    tone: &'static str,
-    status: String,
-    services: usize,
-    x: usize,
-    width: usize,
 }
 
 /// A link with a note.
@@ -97,12 +75,16 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
     };
     let totals = fleet.as_ref().map(|fleet| fleet.view.totals(&fleet.visible)).unwrap_or_default();
     let state = FleetSentence::of(totals);
-    let (wrong, more) = match &fleet {
-        Some(fleet) => wrong_rows(visit, fleet).await?,
-        None => (Vec::new(), 0),
+    let wrong = fleet.as_ref().map(wrong_services);
+    let map = fleet
+        .as_ref()
+        .zip(wrong.as_ref())
+        .map(|(fleet, wrong)| HeatMap::of(texts, fleet, visit.visit.query.text("group"), &wrong.rows));
+    let more = wrong.as_ref().map_or(0, |page| page.total.saturating_sub(page.rows.len()));
+    let wrong = match fleet.as_ref().zip(wrong.as_ref()) {
+        Some((fleet, wrong)) => wrong_rows(visit, fleet, &wrong.rows).await?,
+        None => Vec::new(),
     };
-    let group_key = fleet.as_ref().and_then(group_key).unwrap_or_default();
-    let groups = fleet.as_ref().filter(|_| !group_key.is_empty());
     let document = OverviewDocument {
         frame: ConsoleFrame::of(visit, ConsoleSection::Overview, texts.text("nav-overview")),
         sentence: state.sentence(texts),
@@ -110,9 +92,8 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         has_services: totals.all() > 0,
         may_create: visit.may(Permission::ServicesCreate),
         wrong,
-        more,
-        groups: groups.map(|fleet| group_rows(visit, fleet, &group_key)).unwrap_or_default(),
-        group_key,
+        more: u64::try_from(more).unwrap_or(u64::MAX),
+        map: map.filter(|_| totals.all() > 0).unwrap_or_default(),
         incidents: links(visit, "/v1/incidents?resolved=false&per_page=20", "incidents", "started_at")
             .await?,
         maintenances: links(
@@ -128,15 +109,19 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
 }
 
-/// Returns the services that are wrong, those that have been for the longest time first, and the number of further ones.
-async fn wrong_rows(visit: &UserVisit, fleet: &VisibleFleet) -> Result<(Vec<WrongRow>, u64), ScreenError> {
+/// Returns the services that are wrong, those that have been for the longest time first.
+fn wrong_services(fleet: &VisibleFleet) -> FleetPage {
     let query = parse("status:down,degraded sort:since").query;
-    let page =
-        fleet.view.search(&query, &fleet.visible, &FleetPaging { after: None, limit: SHOWN }, fleet.now);
+    fleet.view.search(&query, &fleet.visible, &FleetPaging { after: None, limit: SHOWN }, fleet.now)
+}
+
+async fn wrong_rows(
+    visit: &UserVisit,
+    fleet: &VisibleFleet,
+    rows: &[FleetRow],
+) -> Result<Vec<WrongRow>, ScreenError> {
     let causes = causes(visit).await?;
-    let rows: Vec<WrongRow> = page.rows.iter().map(|row| wrong_row(visit, row, fleet, &causes)).collect();
-    let more = page.total.saturating_sub(rows.len());
-    Ok((rows, u64::try_from(more).unwrap_or(u64::MAX)))
+    Ok(rows.iter().map(|row| wrong_row(visit, row, fleet, &causes)).collect())
 }
 
 /// Returns the titles of open incidents by the id of each service that they affect.
@@ -172,62 +157,6 @@ fn wrong_row(
         mark,
         cause: causes.get(&id).cloned().unwrap_or_default(),
     }
-}
-
-/// Returns the key of the tags that most services have with different values.
-fn group_key(fleet: &VisibleFleet) -> Option<String> {
-    let nothing = FleetPaging { after: None, limit: 0 };
-    let facets = fleet.view.search(&FleetQuery::default(), &fleet.visible, &nothing, fleet.now).facets;
-    let mut keys: HashMap<String, usize> = HashMap::new();
-    for count in &facets.tags {
-        if let Some((key, _)) = count.tag.label.split_once(':') {
-            *keys.entry(key.to_owned()).or_default() += count.services;
-        }
-    }
-    keys.into_iter()
-        .max_by(|one, other| one.1.cmp(&other.1).then_with(|| other.0.cmp(&one.0)))
-        .map(|(key, _)| key)
-}
-
-fn group_rows(visit: &UserVisit, fleet: &VisibleFleet, key: &str) -> Vec<GroupRow> {
-    let groups = fleet.view.groups(&FleetQuery::default(), &fleet.visible, key, fleet.now);
-    groups.iter().take(GROUPS).map(|group| group_row(visit, group, key)).collect()
-}
-
-fn group_row(visit: &UserVisit, group: &FleetGroup, key: &str) -> GroupRow {
-    const SHOWN: [ServiceStatus; 6] = [
-        ServiceStatus::Down,
-        ServiceStatus::Degraded,
-        ServiceStatus::Unknown,
-        ServiceStatus::Paused,
-        ServiceStatus::Maintenance,
-        ServiceStatus::Up,
-    ];
-    let all = group.statuses.all().max(1);
-    let (mut counts, mut before) = (Vec::new(), 0);
-    for status in SHOWN {
-        let services = match status {
-            ServiceStatus::Up => group.statuses.working(),
-            status => group.statuses.of(status),
-        };
-        if services > 0 {
-            let (x, end) = (before * BAR / all, (before + services) * BAR / all);
-            let status_text = visit.texts.text(&format!("word-{status}"));
-            counts.push(GroupCount {
-                tone: tone_of(status),
-                status: status_text,
-                services,
-                x,
-                width: (end - x).max(1),
-            });
-            before += services;
-        }
-    }
-    let (name, query) = match &group.value {
-        Some(value) => (format!("{key}:{value}"), format!("tag:{key}:{value}")),
-        None => (visit.texts.text("without-tag"), String::new()),
-    };
-    GroupRow { link: format!("/console/services?q={}", encode(&query)), name, counts }
 }
 
 /// Reads a list; an empty one if the user may not see it.
