@@ -178,6 +178,7 @@ async fn bench(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCod
         Some(("probe", arguments)) => crate::bench::probe::run(arguments, config).await,
         Some(("api", arguments)) => crate::bench::api::run(arguments, &config).await,
         Some(("page", arguments)) => crate::bench::page::run(arguments, &config).await,
+        Some(("console", arguments)) => crate::bench::console::run(arguments, &config).await,
         Some(("history", arguments)) => crate::bench::history::run(arguments, config).await,
         Some(("api-floor", _)) => crate::bench::api::floor::run(&config).await,
         Some(("target", arguments)) => crate::bench::target::run(arguments).await,
@@ -203,6 +204,7 @@ pub fn command() -> clap::Command {
         .subcommand(crate::bench::probe::command())
         .subcommand(crate::bench::api::command())
         .subcommand(crate::bench::page::command())
+        .subcommand(crate::bench::console::command())
         .subcommand(crate::bench::history::command())
         .subcommand(crate::bench::api::floor::command())
         .subcommand(crate::bench::target::command());

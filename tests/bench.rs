@@ -82,6 +82,21 @@ fn a_page_is_served_to_a_small_crowd() {
     assert!(figures["bytes"].as_u64().unwrap() > 500, "{printed}");
 }
 
+/// Screens and searches are answered, and an open list shows all jobs that fail.
+#[test]
+fn a_console_with_few_services_is_measured() {
+    let flags = ["--services", "40", "--jobs", "10", "--repetitions", "3", "--json"];
+    let (code, printed) = bench("console", &flags);
+    let figures: Value = serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{printed}"));
+    assert_eq!((code, &figures["services"]), (0, &Value::from(40)), "{printed}");
+    for screen in figures["screens"].as_array().unwrap() {
+        assert_eq!(screen["times"]["answered"], 3, "{printed}");
+        assert!(screen["bytes"].as_u64().unwrap() > 1_000, "{printed}");
+    }
+    assert_eq!(figures["burst"]["changes"], 10, "{printed}");
+    assert!(figures["burst"]["documents"].as_u64().unwrap() > 0, "{printed}");
+}
+
 /// Every result of a small history ends in a block, and every read of a short past is answered, while results are written.
 #[test]
 fn a_small_history_is_sealed_and_read() {
