@@ -40,7 +40,7 @@ pub(super) struct EventStream {
 }
 
 impl ConsoleReply {
-    fn read(answer: Vec<u8>) -> anyhow::Result<Self> {
+    fn read(answer: &[u8]) -> anyhow::Result<Self> {
         let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").context("no HTTP response")?;
         let head = String::from_utf8_lossy(&answer[..end]).into_owned();
         Ok(Self { bytes: answer.len(), head, body: answer[end + 4..].to_vec() })
@@ -72,7 +72,7 @@ impl ConsoleOperator {
         let mut answer = Vec::new();
         let status = read_answer(&mut stream, &mut answer).await?;
         ensure!(status == 303, "the sign-in was answered with {status}");
-        let cookie = ConsoleReply::read(answer)?.header("set-cookie").context("no cookie")?.to_owned();
+        let cookie = ConsoleReply::read(&answer)?.header("set-cookie").context("no cookie")?.to_owned();
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
         Ok(Self { address, stream, cookie })
     }
@@ -93,7 +93,7 @@ impl ConsoleOperator {
         let mut answer = Vec::with_capacity(65_536);
         let status = read_answer(&mut self.stream, &mut answer).await?;
         ensure!(status == 200, "{path} was answered with {status}");
-        ConsoleReply::read(answer)
+        ConsoleReply::read(&answer)
     }
 
     /// Loads a path of the host several times.

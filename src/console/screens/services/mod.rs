@@ -16,7 +16,7 @@ use crate::console::screens::service::status_mark::tone_of;
 use crate::console::visit::{UserVisit, VisibleFleet};
 use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::listing::FleetPaging;
-use crate::fleet_view::query::{FilterCondition, FleetFilter, FleetQuery};
+use crate::fleet_view::query::{FilterCondition, FleetFilter, FleetQuery, ServiceMark};
 use crate::fleet_view::query_parser::{ParsedQuery, QueryProblem, QueryRemark, parse};
 use crate::fleet_view::summary::FleetFacets;
 use crate::http::kit::query::encode;
@@ -34,6 +34,8 @@ const TAGS: usize = 12;
 struct ServicesDocument {
     frame: ConsoleFrame,
     query: String,
+    /// Longer queries that the search offers.
+    completions: Vec<String>,
     remarks: Vec<String>,
     statuses: Vec<FacetLink>,
     tags: Vec<FacetLink>,
@@ -86,6 +88,7 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
     let document = ServicesDocument {
         frame: ConsoleFrame::of(visit, ConsoleSection::Services, texts.text("nav-services")),
         query: text.to_owned(),
+        completions: completions(text, &query, &page.facets),
         remarks: remarks.iter().map(|remark| remark_text(texts, remark)).collect(),
         statuses: status_links(texts, &query, &everything.facets),
         tags: tag_links(&query, &page.facets),
@@ -101,6 +104,21 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         may_delete: visit.may(Permission::ServicesDelete),
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
+}
+
+/// Returns what was entered with each further filter that finds something, or a list in another order.
+fn completions(text: &str, query: &FleetQuery, facets: &FleetFacets) -> Vec<String> {
+    let has = |status: &ServiceStatus| facets.statuses.of(*status) > 0;
+    let statuses = ServiceStatus::ALL.iter().filter(|status| has(status)).map(|one| format!("status:{one}"));
+    let types = facets.check_types.iter().map(|count| format!("type:{}", count.check_type));
+    let tags = facets.tags.iter().map(|count| format!("tag:{}", count.tag.label));
+    let marks = ServiceMark::WORDS.iter().map(|mark| format!("is:{mark}"));
+    let others = ["has:incident", "since>1h", "uptime<99.9", "sort:name", "sort:since"].map(str::to_owned);
+    let all = statuses.chain(types).chain(tags).chain(marks).chain(others);
+    let known: Vec<String> = query.to_string().split(' ').map(str::to_owned).collect();
+    let entered = text.trim();
+    let longer = |filter: String| if entered.is_empty() { filter } else { format!("{entered} {filter}") };
+    all.filter(|filter| !known.contains(filter)).map(longer).collect()
 }
 
 const fn nothing() -> FleetPaging {
@@ -228,6 +246,15 @@ mod tests {
     #[case(0, "0 %")]
     fn a_percentage_is_cut_off(#[case] ppm: u32, #[case] text: &str) {
         assert_eq!(percent(ppm), text);
+    }
+
+    #[test]
+    fn further_filters_are_offered() {
+        let offered = |text: &str| completions(text, &parse(text).query, &FleetFacets::default());
+        assert!(offered("").contains(&"is:flapping".to_owned()));
+        let longer = offered("is:flapping shop");
+        assert!(longer.contains(&"is:flapping shop has:incident".to_owned()), "{longer:?}");
+        assert!(!longer.iter().any(|one| one.ends_with("shop is:flapping")), "{longer:?}");
     }
 
     #[test]
