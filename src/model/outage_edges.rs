@@ -31,16 +31,22 @@ impl OutageEdges {
     /// no-data periods and unknown time do not end an outage.
     #[must_use]
     pub fn newest(changes: &[StatusChange]) -> Option<Self> {
-        let mut newest: Option<Self> = None;
+        Self::all(changes).pop()
+    }
+
+    /// Returns the edges of all outages among these changes, oldest first.
+    #[must_use]
+    pub fn all(changes: &[StatusChange]) -> Vec<Self> {
+        let mut outages: Vec<Self> = Vec::new();
         for change in changes.iter().filter(|change| !change.cause.is_about_flapping()) {
-            match (change.to, &mut newest) {
+            match (change.to, outages.last_mut()) {
                 (MeasuredStatus::Degraded | MeasuredStatus::Down, Some(outage)) if outage.end.is_none() => {
                     if change.to == MeasuredStatus::Down && outage.start.to == MeasuredStatus::Degraded {
                         outage.worse.get_or_insert(*change);
                     }
                 }
-                (MeasuredStatus::Degraded | MeasuredStatus::Down, newest) => {
-                    *newest = Some(Self { start: *change, worse: None, end: None });
+                (MeasuredStatus::Degraded | MeasuredStatus::Down, _) => {
+                    outages.push(Self { start: *change, worse: None, end: None });
                 }
                 (MeasuredStatus::Up, Some(outage)) => {
                     outage.end.get_or_insert(*change);
@@ -48,7 +54,13 @@ impl OutageEdges {
                 (MeasuredStatus::Up | MeasuredStatus::Unknown | MeasuredStatus::NoData, _) => {}
             }
         }
-        newest
+        outages
+    }
+
+    /// Returns true if the outage overlaps the time from `from` to `to`; an outage that lasts has no end.
+    #[must_use]
+    pub fn is_within(&self, from: Timestamp, to: Timestamp) -> bool {
+        self.start.at <= to && self.end.is_none_or(|end| end.at >= from)
     }
 
     /// The edges in their order.

@@ -56,6 +56,24 @@ fn checks(text: &str) -> Vec<StoredCheck> {
     text.split(',').filter(|text| !text.trim().is_empty()).map(check).collect()
 }
 
+/// The statuses after the first one, at 1, 2, 3 and so on; a time; the starts of the outages that overlap it.
+#[rstest]
+#[case::both("xuduududu", 1, 9, &[2, 5, 7])]
+#[case::the_first("xuduudu", 1, 3, &[2])]
+#[case::ends_at_its_start("xuduudu", 3, 4, &[2])]
+#[case::one_that_lasts("xudn", 8, 9, &[2])]
+#[case::between("xuduuudu", 4, 5, &[])]
+fn outages_overlap_a_time(#[case] letters: &str, #[case] from: i64, #[case] to: i64, #[case] starts: &[i64]) {
+    let letters: Vec<char> = letters.chars().collect();
+    let changes: Vec<StatusChange> =
+        letters.windows(2).zip(1..).map(|(pair, at)| change(at, pair[0], pair[1])).collect();
+    let outages = OutageEdges::all(&changes);
+    let (from, to) = (Timestamp::from_ms(from), Timestamp::from_ms(to));
+    let found: Vec<i64> =
+        outages.iter().filter(|one| one.is_within(from, to)).map(|one| one.start.at.ms()).collect();
+    assert_eq!(found, starts);
+}
+
 /// The statuses after the first one, at 1, 2, 3 and so on; the times of start, worsening and end.
 #[rstest]
 #[case::nothing("xu", None)]
