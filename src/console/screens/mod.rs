@@ -6,6 +6,7 @@ mod member_figure;
 mod oncall;
 mod overview;
 mod resources;
+mod sent_messages;
 pub(super) mod service;
 mod services;
 mod settings;

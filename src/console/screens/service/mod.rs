@@ -22,6 +22,7 @@ use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
+use crate::console::screens::sent_messages::{MessageRow, about_incident};
 use crate::console::screens::service::checks::CheckRow;
 use crate::console::screens::service::edges::{ChangeRow, EdgeView};
 use crate::console::screens::service::explanation::ExplainedService;
@@ -38,6 +39,8 @@ use crate::verdict_texts::explanation::{BallotRow, VerdictExplanation};
 
 /// Number of results that the screen shows.
 const CHECKS: usize = 10;
+/// Number of messages that the screen shows.
+const MESSAGES: usize = 20;
 
 #[derive(Template)]
 #[template(path = "screens/service/service.html")]
@@ -55,7 +58,7 @@ struct ServiceDocument {
     edges: Vec<EdgeView>,
     parents: Vec<NeighbourLink>,
     children: Vec<NeighbourLink>,
-    told: Vec<ToldRow>,
+    told: Vec<MessageRow>,
     changes: Vec<String>,
     may: ServiceActions,
     /// The statuses that a person can set.
@@ -94,14 +97,6 @@ struct StatusChoice {
 struct LocationVoteRow {
     tone: &'static str,
     ballot: BallotRow,
-}
-
-/// A message about an incident of the service.
-struct ToldRow {
-    time: String,
-    channel: String,
-    status: String,
-    headline: String,
 }
 
 /// Shows a service.
@@ -204,33 +199,16 @@ fn certificate_days(message: &str) -> Option<u64> {
 }
 
 /// Returns who was told about the newest incident of the service, and with what answer.
-async fn told(visit: &UserVisit, id: &str) -> Result<Vec<ToldRow>, ScreenError> {
+async fn told(visit: &UserVisit, id: &str) -> Result<Vec<MessageRow>, ScreenError> {
     let incidents = match visit.get(&format!("/v1/services/{id}/incidents?per_page=1")).await {
         Ok(body) => body,
         Err(ApiError::Forbidden(_)) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    let Some(incident) = incidents["data"][0]["id"].as_str() else { return Ok(Vec::new()) };
-    let body = match visit.get(&format!("/v1/notifications?incident_id={incident}&per_page=20")).await {
-        Ok(body) => body,
-        Err(ApiError::Forbidden(_) | ApiError::Confined) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let row = |message: &Value| {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let time = text(&message["created_at"]);
-        let contact =
-            message["contact"]["name"].as_str().map(|name| format!(" ({name})")).unwrap_or_default();
-        ToldRow {
-            time: time.get(..19).unwrap_or(&time).replace('T', " "),
-            channel: format!("{}{contact}", text(&message["channel"]["name"])),
-            status: visit
-                .texts
-                .text_or(&format!("word-{}", text(&message["status"])), &text(&message["status"])),
-            headline: text(&message["headline"]),
-        }
-    };
-    Ok(body["data"].as_array().into_iter().flatten().map(row).collect())
+    match incidents["data"][0]["id"].as_str() {
+        Some(incident) => about_incident(visit, incident, MESSAGES).await,
+        None => Ok(Vec::new()),
+    }
 }
 
 #[cfg(test)]
