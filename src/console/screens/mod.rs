@@ -1,6 +1,8 @@
 //! The screens of the console, one folder each, and the paths at which they are.
 
 mod engine;
+mod incident;
+mod incidents;
 mod locations;
 mod member_figure;
 mod oncall;
@@ -17,6 +19,7 @@ use crate::console::form_data::FormData;
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
 use crate::console::visit::UserVisit;
+use crate::id::Id;
 
 /// Answers a request of a user; `form` is what was entered.
 pub(super) async fn answer(
@@ -36,6 +39,13 @@ pub(super) async fn answer(
         (["services", id, "what-if"], Some(form)) => service::what_if(visit, id, form).await,
         (["services", id, action], Some(form)) => service::actions::run(visit, id, action, form).await,
         (["services", id, "checks"], None) => service::checks::show(visit, id).await,
+        (["incidents"], None) => incidents::show(visit).await,
+        (["incidents", "all"], None) => incidents::list::show(visit).await,
+        (["incidents", id, "edit"], None) => resources::answer(visit, &["incidents", id], None).await,
+        (["incidents", id, action @ ("acknowledge" | "updates" | "resolve")], Some(form)) => {
+            incident::update_form::run(visit, id, action, form).await
+        }
+        (["incidents", id], None) if id.parse::<Id>().is_ok() => incident::show(visit, id).await,
         (["locations"], None) => locations::show(visit).await,
         (["engine"], None) => engine::show(visit).await,
         (["oncall"], None) => oncall::show(visit).await,
