@@ -10,7 +10,7 @@ use crate::support::target::Target;
 use crate::support::{create, create_unconfigured, create_watched, eventually, until_status};
 
 /// Creates a service that nobody answers for, and waits until it is down.
-async fn down(client: &Client) -> String {
+pub(crate) async fn down(client: &Client) -> String {
     let mut target = Target::start();
     let url = target.url();
     target.stop();

@@ -29,6 +29,7 @@ mod component_tree;
 mod components;
 mod console;
 mod console_accessibility;
+mod console_boards;
 mod console_keys;
 mod console_live;
 mod console_service;
