@@ -8,6 +8,7 @@ pub mod acme;
 pub mod backup;
 pub mod byte_size;
 pub mod choice;
+pub mod console;
 pub mod credentials;
 pub mod limits;
 pub mod listen_address;
@@ -31,6 +32,7 @@ use crate::config::acme::AcmeConfig;
 use crate::config::backup::BackupConfig;
 use crate::config::byte_size::ByteSize;
 pub use crate::config::choice::{EgressChoice, LogFormat, MailTransport};
+use crate::config::console::ConsoleConfig;
 use crate::config::limits::{CompactionLimits, EventLimits, InternalLimits, RecordLimits, StoreLimits};
 use crate::config::listen_address::ListenAddress;
 use crate::config::mail::MailConfig;
@@ -89,6 +91,8 @@ pub struct Config {
     /// Proxies whose `X-Forwarded-For` is trusted.
     #[serde(deserialize_with = "rule::networks")]
     pub trusted_proxies: Vec<IpNetwork>,
+    /// `[console]`: users whom a proxy signs in.
+    pub console: ConsoleConfig,
     /// Address under which clients reach the API; `None` = derived from `listen`.
     #[serde(deserialize_with = "rule::http_url")]
     pub public_api_url: Option<String>,
@@ -168,6 +172,7 @@ impl Default for Config {
             max_history_bytes: None,
             rate_limit_per_minute: 120,
             trusted_proxies: Vec::new(),
+            console: ConsoleConfig::default(),
             public_api_url: None,
             ping_base_url: None,
             statuspage_host: None,

@@ -14,8 +14,8 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::cli::settings::tables::{
-    AcmeFlags, BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, MailFlags, ProbeFlags,
-    RecordFlags, WatchdogFlags,
+    AcmeFlags, BackupFlags, CompactionFlags, CompatFlags, ConsoleFlags, DatabaseFlags, EventFlags, MailFlags,
+    ProbeFlags, RecordFlags, WatchdogFlags,
 };
 use crate::config::Config;
 use crate::config::sources::{self, ConfigError, SettingOverride};
@@ -100,6 +100,8 @@ struct SettingFlags {
     /// Networks of proxies whose X-Forwarded-For is trusted [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
     trusted_proxies: Option<String>,
+    #[command(flatten)]
+    console: ConsoleFlags,
     /// Public address of the API, also used in links [default: the address of listen, or 127.0.0.1 if it listens on all]
     #[arg(long, env = "WATCHKEEPER_PUBLIC_API_URL", value_name = "URL")]
     public_api_url: Option<String>,

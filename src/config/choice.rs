@@ -27,6 +27,21 @@ pub enum MailTransport {
     None,
 }
 
+/// Role of users whom a trusted proxy names and nobody has invited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum ProxyUserRole {
+    /// Everything.
+    Owner,
+    /// Everything except users, tokens and access scopes.
+    Editor,
+    /// Incidents, pauses and duties.
+    Responder,
+    /// Only reading.
+    Viewer,
+}
+
 /// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]

@@ -27,6 +27,14 @@ impl IpNetwork {
     }
 }
 
+impl IpNetwork {
+    /// Returns true for the network of all addresses.
+    #[must_use]
+    pub const fn contains_everything(&self) -> bool {
+        self.prefix_bits == 0
+    }
+}
+
 impl Serialize for IpNetwork {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{}/{}", self.address, self.prefix_bits))

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Value;
 
 use crate::config::byte_size::ByteSize;
-use crate::config::choice::{EgressChoice, LogFormat, MailTransport};
+use crate::config::choice::{EgressChoice, LogFormat, MailTransport, ProxyUserRole};
 use crate::config::listen_address::ListenAddress;
 use crate::config::network::IpNetwork;
 use crate::config::reference_targets::ReferenceTargets;
@@ -146,6 +146,24 @@ where
 
 pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNetwork>, D::Error> {
     list(from, "addresses or networks such as 10.0.0.0/8, separated by commas")
+}
+
+/// Headers that mean something else, which no proxy can use to name a user.
+const OTHER_HEADERS: [&str; 6] =
+    ["authorization", "cookie", "host", "origin", "x-forwarded-for", "forwarded"];
+
+pub(super) fn header_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let is_name = |text: &str| {
+        text.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
+            && !OTHER_HEADERS.iter().any(|other| text.eq_ignore_ascii_case(other))
+    };
+    optional(from, "the name of a header of its own, such as X-Forwarded-Email", |text| {
+        is_name(text).then(|| text.to_owned())
+    })
+}
+
+pub(super) fn proxy_user_role<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ProxyUserRole>, D::Error> {
+    optional(from, "owner, editor, responder or viewer", parsed)
 }
 
 /// A URL that is kept secret, because its path may contain a token.

@@ -51,6 +51,7 @@ fn layered(file: &str, shown: &str, given: Vec<SettingOverride>) -> Result<Confi
     }
     check_locations(&config.probe.locations)?;
     config.acme.check().map_err(ConfigError)?;
+    config.console.check(&config.trusted_proxies).map_err(ConfigError)?;
     Ok(config)
 }
 

@@ -229,6 +229,29 @@ pub(super) struct WatchdogFlags {
     notice_after_seconds: Option<String>,
 }
 
+// `[console]`.
+#[derive(Args, Serialize)]
+pub(super) struct ConsoleFlags {
+    /// Header in which a proxy in trusted_proxies names the user whom it has signed in to the console, by the e-mail
+    /// address, such as X-Forwarded-Email; the proxy must remove this header from requests of clients [default: none]
+    #[arg(
+        id = "console.proxy_user_header",
+        long = "console-proxy-user-header",
+        env = "WATCHKEEPER_CONSOLE__PROXY_USER_HEADER",
+        value_name = "NAME"
+    )]
+    proxy_user_header: Option<String>,
+    /// Role of users whom this proxy names and nobody has invited: owner, editor, responder or viewer
+    /// [default: none; they are refused]
+    #[arg(
+        id = "console.proxy_user_role",
+        long = "console-proxy-user-role",
+        env = "WATCHKEEPER_CONSOLE__PROXY_USER_ROLE",
+        value_name = "ROLE"
+    )]
+    proxy_user_role: Option<String>,
+}
+
 // `[acme]`.
 #[derive(Args, Serialize)]
 pub(super) struct AcmeFlags {
