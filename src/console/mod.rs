@@ -13,6 +13,7 @@ mod form_data;
 mod frame;
 mod live;
 mod origin;
+mod proxy_sign_in;
 mod screen_error;
 mod screens;
 mod session_cookie;
@@ -37,7 +38,7 @@ use crate::console::live::documents::DocumentKey;
 use crate::console::live::{ChangeSource, LiveScreens};
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
-use crate::console::visit::{ConsoleVisit, UserVisit};
+use crate::console::visit::{ConsoleVisit, SignedIn, UserVisit};
 use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleRequest;
 use crate::pages::live::stream;
@@ -99,14 +100,10 @@ impl ConsoleServer {
         if let Some(answer) = wall::answer(&visit, is_post).await {
             return answer;
         }
-        if let Some(answer) = sign_in::answer(&self.sessions, &visit, form.as_ref()).await {
-            return answer;
-        }
-        let signed_in = match self.sessions.signed_in(&visit).await {
+        let signed_in = match self.signed_in(&visit, form.as_ref()).await {
             Ok(signed_in) => signed_in,
-            Err(error) => return ScreenError::from(error).of_stranger(&visit),
+            Err(answer) => return answer,
         };
-        let Some(signed_in) = signed_in else { return sign_in::demand(&visit) };
         let visit = UserVisit::new(visit, signed_in);
         if visit.visit.path == "/sign-out" {
             return self.sign_out(&visit, is_post).await;
@@ -150,9 +147,34 @@ impl ConsoleServer {
         }
     }
 
+    /// Returns the user of a request, or the response for somebody who is not signed in.
+    async fn signed_in(
+        &self,
+        visit: &ConsoleVisit,
+        form: Option<&FormData>,
+    ) -> Result<SignedIn, HttpResponse> {
+        // A link that works once is for people whom the proxy may name by another address, or not at all.
+        if visit.path != sign_in::WELCOME {
+            let by_proxy = proxy_sign_in::signed_in(visit).await;
+            if let Some(signed_in) = by_proxy.map_err(|refusal| refusal.document(visit))? {
+                let is_at_form = visit.path == sign_in::SIGN_IN;
+                return if is_at_form { Err(sign_in::lead_back(visit)) } else { Ok(signed_in) };
+            }
+        }
+        if let Some(answer) = sign_in::answer(&self.sessions, visit, form).await {
+            return Err(answer);
+        }
+        let signed_in = self.sessions.signed_in(visit).await;
+        let signed_in = signed_in.map_err(|error| ScreenError::from(error).of_stranger(visit))?;
+        signed_in.ok_or_else(|| sign_in::demand(visit))
+    }
+
     async fn sign_out(&self, visit: &UserVisit, is_post: bool) -> HttpResponse {
         if !is_post {
             return answer::see_other("");
+        }
+        if visit.signed_in.session.is_none() {
+            return screen_error::message(&visit.visit, StatusCode::OK, "proxy-signs-out");
         }
         match self.sessions.sign_out(&visit.visit, &visit.signed_in).await {
             Ok(()) => {

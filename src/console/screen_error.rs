@@ -85,6 +85,18 @@ pub(super) fn message(visit: &ConsoleVisit, status: StatusCode, name: &str) -> H
     render(frame, texts.text(&format!("error-{name}")), status, visit)
 }
 
+/// Returns a document with a message about a subject, for somebody who may not be signed in.
+pub(super) fn message_about(
+    visit: &ConsoleVisit,
+    status: StatusCode,
+    name: &str,
+    subject: &str,
+) -> HttpResponse {
+    let texts = visit.texts();
+    let frame = ConsoleFrame::without_user(texts, texts.text(title_of(status)));
+    render(frame, texts.about(&format!("error-{name}"), subject), status, visit)
+}
+
 fn render(frame: ConsoleFrame, message: String, status: StatusCode, visit: &ConsoleVisit) -> HttpResponse {
     let html = MessageDocument { frame, message }.render().unwrap_or_default();
     answer::document(status, html, &visit.headers)
@@ -94,6 +106,7 @@ const fn title_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => "title-not-found",
         StatusCode::FORBIDDEN => "title-forbidden",
+        StatusCode::OK => "sign-out",
         StatusCode::SERVICE_UNAVAILABLE => "title-unavailable",
         _ => "title-failed",
     }

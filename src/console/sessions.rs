@@ -108,7 +108,11 @@ impl SessionKeeper {
                 console_sessions::set_seen(&transaction, session.key, now).await?;
                 transaction.commit().await?;
             }
-            return Ok(Some(SignedIn { caller: caller_of(visit, &user, organisation), user, session }));
+            return Ok(Some(SignedIn {
+                caller: caller_of(visit, &user, organisation),
+                user,
+                session: Some(session),
+            }));
         }
         Ok(None)
     }
@@ -149,10 +153,11 @@ impl SessionKeeper {
         Ok(secret)
     }
 
-    /// Ends the session of a user.
+    /// Ends the session of a user, if there is one.
     pub(super) async fn sign_out(&self, visit: &ConsoleVisit, signed_in: &SignedIn) -> Result<(), ApiError> {
+        let Some(session) = &signed_in.session else { return Ok(()) };
         let transaction = visit.state().databases.main.begin().await?;
-        console_sessions::delete(&transaction, signed_in.user.key, signed_in.session.id).await?;
+        console_sessions::delete(&transaction, signed_in.user.key, session.id).await?;
         note(&transaction, visit, &signed_in.user, "sign_out", Vec::new()).await?;
         Ok(transaction.commit().await?)
     }
@@ -249,7 +254,7 @@ impl SessionKeeper {
         let user = ConsoleUser { password_hash: Some(hash), updated_at: state.now(), ..user };
         console_users::update(&transaction, &user).await?;
         for session in console_sessions::of_user(&transaction, user.key).await? {
-            if session.id != signed_in.session.id {
+            if signed_in.session.as_ref().is_none_or(|own| own.id != session.id) {
                 console_sessions::delete(&transaction, user.key, session.id).await?;
             }
         }
@@ -297,7 +302,7 @@ impl SessionKeeper {
 }
 
 /// Returns a user as the API knows callers.
-fn caller_of(visit: &ConsoleVisit, user: &ConsoleUser, organisation: Organisation) -> Caller {
+pub(super) fn caller_of(visit: &ConsoleVisit, user: &ConsoleUser, organisation: Organisation) -> Caller {
     let limits = visit.state().plans.limits(&organisation);
     Caller { token: user.token(organisation.self_hosted), limits, organisation }
 }
@@ -328,7 +333,7 @@ fn profile_of(user: &ConsoleUser) -> Value {
 }
 
 /// Writes to the audit log what a user has done with the own account.
-async fn note(
+pub(super) async fn note(
     transaction: &Transaction,
     visit: &ConsoleVisit,
     user: &ConsoleUser,

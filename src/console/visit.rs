@@ -40,7 +40,10 @@ pub(super) struct ConsoleVisit {
     /// The query as it was sent.
     pub(super) query_text: String,
     pub(super) headers: HeaderMap,
+    /// Address of the client, as far as trusted proxies report it.
     pub(super) client: IpAddr,
+    /// Address at the other end of the connection; `None` for a local socket.
+    pub(super) peer: Option<IpAddr>,
     pub(super) request_id: String,
     /// True if the browser uses HTTPS, as far as the request tells.
     pub(super) is_secure: bool,
@@ -50,7 +53,8 @@ pub(super) struct ConsoleVisit {
 #[derive(Clone, Debug)]
 pub(super) struct SignedIn {
     pub(super) user: ConsoleUser,
-    pub(super) session: ConsoleSession,
+    /// The session of the browser; `None` if a proxy has signed the user in.
+    pub(super) session: Option<ConsoleSession>,
     /// The user as the API knows callers.
     pub(super) caller: Caller,
 }
@@ -95,6 +99,7 @@ impl ConsoleVisit {
             request_id: request_id(&headers).as_str().to_owned(),
             headers,
             client,
+            peer: request.peer_addr().map(|peer| peer.ip()),
             is_secure,
         }
     }

@@ -96,6 +96,9 @@ error-foreign-origin = Dieses Formular wurde nicht von der Konsole gesendet.
 error-bad-form = Das Formular war nicht lesbar.
 error-signed-out = Die Sitzung ist beendet. Bitte anmelden und das Formular noch einmal senden.
 error-link-gone = Dieser Link wurde schon benutzt oder ist abgelaufen. Einen neuen erstellt: watchkeeper user link, oder watchkeeper user reset --email ADRESSE
+error-proxy-unknown = Der Proxy vor diesem Server hat { $subject } angemeldet, aber es gibt keinen Benutzer mit dieser Adresse. Ein Besitzer kann sie unter Einstellungen → Benutzer einladen, oder auf dem Rechner des Servers: watchkeeper user create --email { $subject } --role ROLLE
+error-proxy-malformed = Der Proxy vor diesem Server muss genau einen Benutzer nennen, mit einer E-Mail-Adresse in einer Kopfzeile. Er hat etwas anderes gesendet; bitte wenden Sie sich an die Person, die ihn eingerichtet hat.
+error-proxy-signs-out = Der Proxy vor diesem Server hat Sie angemeldet. Bitte melden Sie sich dort ab.
 overview-empty = Noch wird nichts überwacht
 overview-up = { $count ->
     [one] Der Dienst läuft

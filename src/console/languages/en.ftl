@@ -96,6 +96,9 @@ error-foreign-origin = This form was not sent from the console.
 error-bad-form = The form could not be read.
 error-signed-out = The session has ended. Sign in, and send the form again.
 error-link-gone = This link was used already, or has expired. A new one is made by: watchkeeper user link, or watchkeeper user reset --email ADDRESS
+error-proxy-unknown = The proxy in front of this server has signed in { $subject }, but there is no user with this address. An owner can invite it in Settings → Users, or on the machine of the server: watchkeeper user create --email { $subject } --role ROLE
+error-proxy-malformed = The proxy in front of this server must name one user, by one e-mail address in one header. It has sent something else; please tell the person who set it up.
+error-proxy-signs-out = The proxy in front of this server has signed you in. Sign out there.
 overview-empty = Nothing is monitored yet
 overview-up = { $count ->
     [one] The service works

@@ -15,8 +15,10 @@ use crate::model::password::PASSWORD_LENGTH;
 use crate::model::token::TokenText;
 use crate::store::console_users;
 
-const SIGN_IN: &str = "/sign-in";
-const WELCOME: &str = "/welcome";
+/// Path of the form to sign in, below `/console`.
+pub(super) const SIGN_IN: &str = "/sign-in";
+/// Path behind a link that works once.
+pub(super) const WELCOME: &str = "/welcome";
 
 #[derive(Template)]
 #[template(path = "sign_in/sign_in.html")]
@@ -71,6 +73,11 @@ pub(super) fn demand(visit: &ConsoleVisit) -> HttpResponse {
     let next = if next.is_empty() { visit.path.clone() } else { format!("{}?{next}", visit.path) };
     let query = FormData::default().encoded_with("next", &next);
     answer::see_other(&if query.is_empty() { SIGN_IN.to_owned() } else { format!("{SIGN_IN}?{query}") })
+}
+
+/// Leads somebody who is signed in already from the form to where they wanted to go.
+pub(super) fn lead_back(visit: &ConsoleVisit) -> HttpResponse {
+    answer::see_other(own_path(visit.query.text("next")))
 }
 
 async fn show(

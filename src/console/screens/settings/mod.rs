@@ -74,7 +74,7 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
         address: session.address.clone(),
         browser: session.browser.clone(),
         seen_at: time(&session.seen_at.to_string()),
-        is_own: session.id == visit.signed_in.session.id,
+        is_own: visit.signed_in.session.as_ref().is_some_and(|own| own.id == session.id),
     };
     let changes = match visit.may(Permission::AuditLogView) {
         true => visit.get("/v1/audit-log?per_page=20").await.or_else(none_if_confined)?,
