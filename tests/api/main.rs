@@ -32,6 +32,7 @@ mod console_accessibility;
 mod console_boards;
 mod console_keys;
 mod console_live;
+mod console_proxy;
 mod console_service;
 mod contacts;
 mod custom_domains;
