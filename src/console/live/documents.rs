@@ -53,7 +53,7 @@ impl DocumentKey {
         let path = visit.visit.path.as_str();
         let segments: Vec<&str> = path.split('/').skip(1).collect();
         let is_shared = match segments.as_slice() {
-            [] | ["" | "services" | "locations" | "engine"] => true,
+            [] | ["" | "services" | "incidents" | "locations" | "engine"] => true,
             ["services", id] => *id != "new",
             _ => false,
         };
