@@ -84,6 +84,45 @@ impl FormData {
         named.map(|entry| entry.value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// Adds a field at the end, unless it is empty.
+    pub(super) fn push(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.0.push(FormEntry { name: name.to_owned(), value: value.to_owned() });
+        }
+    }
+
+    /// Returns true if something was entered into the field, or into one below it.
+    pub(super) fn has_content(&self, path: &str) -> bool {
+        self.below(path).any(|entry| !entry.value.trim().is_empty())
+    }
+
+    /// Returns the number of rows of a list: fields of its rows are named `path.0.…`, `path.1.…`.
+    pub(super) fn rows(&self, path: &str) -> usize {
+        let index = |entry: &FormEntry| entry.name.get(path.len() + 1..)?.split('.').next()?.parse().ok();
+        self.below(path).filter_map(index).max().map_or(0, |last: usize| last.saturating_add(1))
+    }
+
+    fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a FormEntry> {
+        let is_below = move |name: &str| {
+            name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.0.iter().filter(move |entry| is_below(&entry.name))
+    }
+
+    /// Returns the fields with other names, without those for which `renamed` returns `None`.
+    pub(super) fn with_names(&self, mut renamed: impl FnMut(&str) -> Option<String>) -> Self {
+        let kept = self
+            .0
+            .iter()
+            .filter_map(|entry| Some(FormEntry { name: renamed(&entry.name)?, value: entry.value.clone() }));
+        Self(kept.collect())
+    }
+
+    /// Calls `receive` with the name and the value of each field.
+    pub(super) fn each<'a>(&'a self, mut receive: impl FnMut(&'a str, &'a str)) {
+        self.0.iter().for_each(|entry| receive(&entry.name, &entry.value));
+    }
+
     /// Returns the fields encoded again, with other values for one of them: without it if `value` is empty.
     pub(super) fn encoded_with(&self, name: &str, value: &str) -> String {
         let mut encoded = form_urlencoded::Serializer::new(String::new());

@@ -1,226 +1,142 @@
-//! The fields of a form: how the value of a resource is shown in one, and what the API gets for what was entered.
+//! What the API gets for what was entered into a form.
 
 use serde_json::{Map, Value, json};
 
-use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
 
-/// A field as the form shows it.
-#[derive(Debug)]
-pub(in crate::console) struct ConsoleField {
-    /// Name of the input.
-    pub(in crate::console) name: String,
-    pub(in crate::console) label: String,
-    pub(in crate::console) control: FormControl,
-    pub(in crate::console) value: String,
-    pub(in crate::console) options: Vec<FormOption>,
-    pub(in crate::console) hint: Option<String>,
-    pub(in crate::console) problem: Option<String>,
-    pub(in crate::console) is_required: bool,
-}
+/// Ends the name of the input that removes a stored secret.
+pub(super) const CLEARED: &str = "clear";
 
-/// The element by which a field is entered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::console) enum FormControl {
-    Line,
-    Number,
-    Secret,
-    /// A time in UTC.
-    Time,
-    Lines,
-    /// JSON.
-    Data,
-    Choice,
-    /// Several of the options.
-    Choices,
-    Flag,
-}
-
-/// An option of a choice.
+/// What was entered into the field at this path cannot be sent to the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::console) struct FormOption {
-    pub(in crate::console) value: String,
-    pub(in crate::console) text: String,
-    pub(in crate::console) is_chosen: bool,
-}
+pub(super) struct MalformedField(pub(super) String);
 
-/// Options of a choice that belong together.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::console) struct OptionGroup {
-    pub(in crate::console) title: String,
-    pub(in crate::console) options: Vec<FormOption>,
-}
-
-impl ConsoleField {
-    /// True if the options are named `group.option`, such as permissions.
-    pub(in crate::console) fn has_groups(&self) -> bool {
-        !self.options.is_empty() && self.options.iter().all(|option| is_grouped(&option.value))
-    }
-
-    /// The options by the part of their names before the dot; one group without a title for other options.
-    pub(in crate::console) fn groups(&self) -> Vec<OptionGroup> {
-        if !self.has_groups() {
-            return vec![OptionGroup { title: String::new(), options: self.options.clone() }];
-        }
-        let mut groups: Vec<OptionGroup> = Vec::new();
-        for option in &self.options {
-            let (title, text) = option.text.split_once('.').unwrap_or(("", &option.text));
-            let (title, option) =
-                (title.replace('_', " "), FormOption { text: text.replace('_', " "), ..option.clone() });
-            match groups.iter_mut().find(|group| group.title == title) {
-                Some(group) => group.options.push(option),
-                None => groups.push(OptionGroup { title, options: vec![option] }),
-            }
-        }
-        groups
-    }
-
-    /// The classes of the element, after `field`.
-    pub(in crate::console) const fn class(&self) -> &'static str {
-        match self.control {
-            FormControl::Choices | FormControl::Lines | FormControl::Data => " broad",
-            FormControl::Flag => " flag",
-            _ => "",
-        }
-    }
-
-    pub(in crate::console) fn is(&self, control: &str) -> bool {
-        let own = match self.control {
-            FormControl::Line => "line",
-            FormControl::Number => "number",
-            FormControl::Secret => "secret",
-            FormControl::Time => "time",
-            FormControl::Lines => "lines",
-            FormControl::Data => "data",
-            FormControl::Choice => "choice",
-            FormControl::Choices => "choices",
-            FormControl::Flag => "flag",
-        };
-        own == control
-    }
-}
-
-fn is_grouped(name: &str) -> bool {
-    name.split_once('.').is_some_and(|(group, rest)| {
-        let is_word = |text: &str| {
-            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-        };
-        is_word(group) && is_word(rest)
-    })
-}
-
-/// Returns the label of a field: its text, or its name in words.
-pub(in crate::console) fn label_of(texts: ConsoleTexts, name: &str) -> String {
-    let plain = name.strip_suffix("_ids").map(|stem| format!("{stem}s")).unwrap_or_else(|| name.to_owned());
-    let plain = plain.strip_suffix("_id").map(str::to_owned).unwrap_or(plain);
-    let last = plain.rsplit('.').next().unwrap_or(&plain).to_owned();
-    let words = last.replace('_', " ");
-    let mut letters = words.chars();
-    let sentence = letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>());
-    texts.text_or(&format!("field-{}", last.replace('_', "-")), &sentence.unwrap_or_default())
-}
-
-/// Returns the word of the API in the language of the console.
-pub(in crate::console) fn word_of(texts: ConsoleTexts, word: &str) -> String {
-    texts.text_or(&format!("word-{}", word.replace(['_', '.'], "-")), &word.replace('_', " "))
-}
-
-/// Returns the value of a field in a resource.
-pub(super) fn value_at<'a>(view: &'a Value, spec: &FieldSpec) -> &'a Value {
-    let found = at_path(view, spec.name);
-    if !found.is_null() {
-        return found;
-    }
-    // The API shows a reference as an object with id and name, and takes its id.
-    let stem = spec.name.strip_suffix("_ids").map(|stem| format!("{stem}s"));
-    let stem = stem.or_else(|| spec.name.strip_suffix("_id").map(str::to_owned));
-    stem.map_or(found, |stem| at_path(view, &stem))
-}
-
-/// Returns the value at a path of members; null if there is none.
-pub(super) fn at_path<'a>(view: &'a Value, path: &str) -> &'a Value {
-    path.split('.').fold(view, |value, name| value.get(name).unwrap_or(&Value::Null))
-}
-
-/// Returns a value as it is entered into a field.
-pub(super) fn entered_form(value: &Value, kind: FieldKind) -> Vec<String> {
-    let one = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        Value::Object(object) => object
-            .get("id")
-            .or_else(|| object.get("label"))
-            .or_else(|| object.values().next())
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
-        other => other.to_string(),
-    };
-    match (kind, value) {
-        (_, Value::Null) => Vec::new(),
-        (FieldKind::Data, value) => vec![serde_json::to_string_pretty(value).unwrap_or_default()],
-        (FieldKind::Lines, Value::Array(items)) => vec![items.iter().map(one).collect::<Vec<_>>().join("\n")],
-        (_, Value::Array(items)) => items.iter().map(one).collect(),
-        (FieldKind::Time, Value::String(time)) => vec![time.trim_end_matches('Z').chars().take(19).collect()],
-        (FieldKind::Secret, _) => Vec::new(),
-        (_, value) => vec![one(value)],
-    }
-}
-
-/// What was entered cannot be sent to the API.
+/// What the API gets for an optional field that is left empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MalformedField(pub(super) &'static str);
+enum EmptyValue {
+    /// Nothing.
+    Omitted,
+    /// Null.
+    Cleared,
+}
 
 /// Returns the body of a request with what was entered. A field that is left empty is not sent on creation, and is cleared on
 /// a change.
 ///
 /// # Errors
-/// The field that is not a number, or not JSON.
+/// The field that is not a number, or not a list of pairs.
 pub(super) fn body_of(
     fields: &[FieldSpec],
     form: &FormData,
     time: FieldTime,
 ) -> Result<Value, MalformedField> {
-    let mut body = Map::new();
-    for spec in fields.iter().filter(|spec| is_shown(spec, time)) {
-        if let Some(value) = entered_value(spec, form, time)? {
-            put(&mut body, spec.name, value);
-        }
-    }
-    Ok(Value::Object(body))
+    let empty = if time == FieldTime::Change { EmptyValue::Cleared } else { EmptyValue::Omitted };
+    let shown: Vec<FieldSpec> = fields.iter().copied().filter(|spec| spec.is_shown(time)).collect();
+    object_of(&shown, form, "", empty).map(Value::Object)
 }
 
-/// Returns true if a field is in the form at this time.
-pub(super) fn is_shown(spec: &FieldSpec, time: FieldTime) -> bool {
-    spec.when == FieldTime::Always || spec.when == time
+fn object_of(
+    fields: &[FieldSpec],
+    form: &FormData,
+    prefix: &str,
+    empty: EmptyValue,
+) -> Result<Map<String, Value>, MalformedField> {
+    let mut object = Map::new();
+    for spec in fields {
+        if let Some(value) = entered_value(spec, form, prefix, empty)? {
+            put(&mut object, spec.name, value);
+        }
+    }
+    Ok(object)
 }
 
 fn entered_value(
     spec: &FieldSpec,
     form: &FormData,
-    time: FieldTime,
+    prefix: &str,
+    empty: EmptyValue,
 ) -> Result<Option<Value>, MalformedField> {
-    let text = form.text(spec.name);
+    let path = spec.path(prefix);
+    let text = form.text(&path);
+    let malformed = || MalformedField(path.clone());
+    let is_cleared = empty == EmptyValue::Cleared && !spec.is_required && !spec.name.contains('.');
     let value = match spec.kind {
-        FieldKind::Flag => Value::Bool(form.text(spec.name) == "true"),
-        FieldKind::References(_) | FieldKind::Words(_) | FieldKind::Permissions => {
-            form.all(spec.name).collect()
+        FieldKind::Flag => Value::Bool(text == "true"),
+        FieldKind::References(_) | FieldKind::Order(_) | FieldKind::Words(_) | FieldKind::Permissions => {
+            form.all(&path).collect()
         }
         FieldKind::Lines => text.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
-        FieldKind::Secret if text.is_empty() => return Ok(None),
-        _ if text.is_empty() => {
-            let is_cleared = time == FieldTime::Change && !spec.is_required && !spec.name.contains('.');
-            return Ok(is_cleared.then_some(Value::Null));
+        FieldKind::Rows(fields) => rows_of(fields, form, &path)?,
+        FieldKind::Group(fields) => {
+            if !spec.is_required && !is_entered(fields, form, &path) {
+                return Ok(is_cleared.then_some(Value::Null));
+            }
+            Value::Object(object_of(fields, form, &path, EmptyValue::Omitted)?)
         }
-        FieldKind::Number => number(text).ok_or(MalformedField(spec.name))?,
-        FieldKind::Data => serde_json::from_str(text).map_err(|_| MalformedField(spec.name))?,
+        FieldKind::Settings(fields) => settings_of(fields, form, &path, empty)?,
+        FieldKind::ChannelSettings => return Ok(None),
+        FieldKind::Secret | FieldKind::SecretPairs if text.is_empty() => {
+            let is_removed = form.text(&format!("{path}.{CLEARED}")) == "true";
+            return Ok(is_removed.then_some(Value::Null));
+        }
+        _ if text.is_empty() => return Ok(is_cleared.then_some(Value::Null)),
+        FieldKind::Number => number(text).ok_or_else(malformed)?,
+        FieldKind::SecretPairs => pairs(text).ok_or_else(malformed)?,
         FieldKind::Time => json!(instant(text)),
-        FieldKind::Secret => json!(form.exact(spec.name)),
-        FieldKind::Text | FieldKind::Long | FieldKind::Word(_) | FieldKind::Reference(_) => json!(text),
+        FieldKind::Secret => json!(form.exact(&path)),
+        FieldKind::Long => json!(text.replace("\r\n", "\n")),
+        FieldKind::Text | FieldKind::Word(_) | FieldKind::Reference(_) | FieldKind::ChannelKind => {
+            json!(text)
+        }
     };
-    let is_empty_list = value.as_array().is_some_and(Vec::is_empty);
-    Ok(if is_empty_list && time == FieldTime::Creation && !spec.is_required { None } else { Some(value) })
+    if !value.as_array().is_some_and(Vec::is_empty) || spec.is_required {
+        return Ok(Some(value));
+    }
+    Ok(match (empty, spec.kind) {
+        (EmptyValue::Omitted, _) => None,
+        (EmptyValue::Cleared, FieldKind::Rows(_)) => Some(Value::Null),
+        (EmptyValue::Cleared, _) => Some(value),
+    })
+}
+
+/// Returns true if something was entered into one of the required fields.
+fn is_entered(fields: &[FieldSpec], form: &FormData, prefix: &str) -> bool {
+    fields.iter().any(|spec| spec.is_required && form.has_content(&spec.path(prefix)))
+}
+
+fn rows_of(fields: &[FieldSpec], form: &FormData, path: &str) -> Result<Value, MalformedField> {
+    let rows = (0..form.rows(path))
+        .map(|index| object_of(fields, form, &format!("{path}.{index}"), EmptyValue::Omitted));
+    Ok(Value::Array(rows.map(|row| row.map(Value::Object)).collect::<Result<_, _>>()?))
+}
+
+/// Returns settings of which the API keeps what is not sent: null stands for one that was emptied.
+fn settings_of(
+    fields: &[FieldSpec],
+    form: &FormData,
+    path: &str,
+    empty: EmptyValue,
+) -> Result<Value, MalformedField> {
+    let mut settings = object_of(fields, form, path, empty)?;
+    for spec in fields.iter().filter(|spec| !spec.is_required) {
+        if let Some(value) = settings.get_mut(spec.name)
+            && value.as_array().is_some_and(Vec::is_empty)
+        {
+            *value = Value::Null;
+        }
+    }
+    Ok(Value::Object(settings))
+}
+
+/// Reads one `name: value` on each line; `None` if a line has no colon.
+fn pairs(text: &str) -> Option<Value> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let pair = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.trim().to_owned(), json!(value.trim())))
+    };
+    lines.map(pair).collect::<Option<Map<_, _>>>().map(Value::Object)
 }
 
 fn number(text: &str) -> Option<Value> {
@@ -256,6 +172,9 @@ mod tests {
     use super::*;
     use crate::console::screens::resources::spec::{field, needed};
 
+    const HOURS: [FieldSpec; 2] =
+        [needed("days", FieldKind::Words(&["mon", "tue"])), needed("from", FieldKind::Text)];
+    const QUIET: [FieldSpec; 2] = [needed("rows", FieldKind::Rows(&HOURS)), field("zone", FieldKind::Text)];
     const FIELDS: [FieldSpec; 8] = [
         needed("name", FieldKind::Text),
         field("count", FieldKind::Number),
@@ -263,7 +182,7 @@ mod tests {
         field("tag_ids", FieldKind::References("/v1/tags")),
         field("lines", FieldKind::Lines),
         field("at", FieldKind::Time),
-        field("data", FieldKind::Data),
+        field("hours", FieldKind::Group(&QUIET)),
         field("rule.text", FieldKind::Text),
     ];
 
@@ -274,65 +193,27 @@ mod tests {
     #[case("name=A&count=99,5", FieldTime::Creation, json!({"name": "A", "count": 99.5, "is_on": false}))]
     #[case("name=A&tag_ids=x&tag_ids=y&lines=a%0D%0A%0D%0Ab", FieldTime::Creation,
         json!({"name": "A", "is_on": false, "tag_ids": ["x", "y"], "lines": ["a", "b"]}))]
-    #[case("name=A&at=2026-11-28T10:00&data=%7B%22a%22:1%7D&rule.text=R", FieldTime::Creation,
-        json!({"name": "A", "is_on": false, "at": "2026-11-28T10:00Z", "data": {"a": 1}, "rule": {"text": "R"}}))]
-    #[case("name=A", FieldTime::Change,
-        json!({"name": "A", "count": null, "is_on": false, "tag_ids": [], "lines": [], "at": null, "data": null}))]
+    #[case("name=A&at=2026-11-28T10:00&hours.rows.0.days=mon&hours.rows.0.from=9&hours.zone=UTC&rule.text=R", FieldTime::Creation,
+        json!({"name": "A", "is_on": false, "at": "2026-11-28T10:00Z",
+            "hours": {"rows": [{"days": ["mon"], "from": "9"}], "zone": "UTC"}, "rule": {"text": "R"}}))]
+    #[case("name=A&hours.zone=UTC", FieldTime::Change,
+        json!({"name": "A", "count": null, "is_on": false, "tag_ids": [], "lines": [], "at": null, "hours": null}))]
     fn a_form_becomes_a_body(#[case] form: &str, #[case] time: FieldTime, #[case] expected: Value) {
         assert_eq!(body_of(&FIELDS, &FormData::parse(form.as_bytes()), time), Ok(expected));
     }
 
-    /// Options are grouped by what is before their dot, if all have one.
     #[rstest]
-    #[case(&["services.view", "access_scopes.view", "services.check_now"],
-        &[("services", "view,check now"), ("access scopes", "view")])]
-    #[case(&["services.view", "Shop"], &[("", "services.view,Shop")])]
-    #[case(&[], &[("", "")])]
-    fn options_are_grouped(#[case] names: &[&str], #[case] expected: &[(&str, &str)]) {
-        let option = |name: &&str| FormOption {
-            value: (*name).to_owned(),
-            text: (*name).to_owned(),
-            is_chosen: false,
-        };
-        let field = ConsoleField {
-            name: String::new(),
-            label: String::new(),
-            control: FormControl::Choices,
-            value: String::new(),
-            options: names.iter().map(option).collect(),
-            hint: None,
-            problem: None,
-            is_required: false,
-        };
-        let shown: Vec<_> = field
-            .groups()
-            .into_iter()
-            .map(|group| {
-                let texts: Vec<String> = group.options.into_iter().map(|option| option.text).collect();
-                (group.title, texts.join(","))
-            })
-            .collect();
-        let expected: Vec<_> =
-            expected.iter().map(|(title, texts)| ((*title).to_owned(), (*texts).to_owned())).collect();
-        assert_eq!(shown, expected);
+    #[case("A: 1\r\n b :x:y ", Some(json!({"A": "1", "b": "x:y"})))]
+    #[case("A", None)]
+    fn pairs_are_read(#[case] text: &str, #[case] expected: Option<Value>) {
+        assert_eq!(pairs(text), expected);
     }
 
     #[rstest]
     #[case("count=many", "count")]
-    #[case("data=%7B", "data")]
-    fn malformed_fields_are_named(#[case] form: &str, #[case] name: &'static str) {
+    #[case("count=1&count=", "")]
+    fn malformed_fields_are_named(#[case] form: &str, #[case] name: &str) {
         let body = body_of(&FIELDS, &FormData::parse(form.as_bytes()), FieldTime::Creation);
-        assert_eq!(body, Err(MalformedField(name)));
-    }
-
-    #[rstest]
-    #[case(json!({"tag": {"id": "x", "name": "A"}}), field("tag_id", FieldKind::Reference("")), &["x"])]
-    #[case(json!({"services": [{"id": "x"}, {"id": "y"}]}), field("service_ids", FieldKind::References("")), &["x", "y"])]
-    #[case(json!({"at": "2026-11-28T10:00:00.000Z"}), field("at", FieldKind::Time), &["2026-11-28T10:00:00"])]
-    #[case(json!({"lines": ["a", "b"]}), field("lines", FieldKind::Lines), &["a\nb"])]
-    #[case(json!({"a": {"b": 5}}), field("a.b", FieldKind::Number), &["5"])]
-    #[case(json!({}), field("name", FieldKind::Text), &[])]
-    fn a_resource_fills_its_form(#[case] view: Value, #[case] spec: FieldSpec, #[case] expected: &[&str]) {
-        assert_eq!(entered_form(value_at(&view, &spec), spec.kind), expected);
+        assert_eq!(body.err().map(|malformed| malformed.0).unwrap_or_default(), name);
     }
 }

@@ -2,9 +2,15 @@
 
 mod api_lists;
 pub(in crate::console) mod changes;
-pub(in crate::console) mod input;
-mod refused_form;
+mod channel_settings;
+mod filled_form;
+mod form_builder;
+pub(in crate::console) mod form_field;
+mod form_rows;
+mod input;
+mod reference_lists;
 mod spec;
+mod stored_form;
 mod table;
 mod view;
 
@@ -17,18 +23,26 @@ use crate::console::answer;
 use crate::console::form_data::FormData;
 use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::channel_settings::with_settings;
+use crate::console::screens::resources::filled_form::{FilledForm, FormProblems};
+use crate::console::screens::resources::form_builder::build_form;
+use crate::console::screens::resources::form_rows::{MORE_ROWS, without_empty_rows};
 use crate::console::screens::resources::input::{MalformedField, body_of};
-use crate::console::screens::resources::refused_form::{FormProblems, FormSource, RefusedForm};
-use crate::console::screens::resources::spec::{ActionSpec, FieldTime, ResourcePlace, ResourceSpec};
+use crate::console::screens::resources::spec::{
+    ActionSpec, FieldKind, FieldSpec, FieldTime, ResourcePlace, ResourceSpec,
+};
+use crate::console::screens::resources::stored_form::stored_form;
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::screens::resources::view::{
-    ListDocument, ResourceDocument, ResourceViewer, SecretDocument, sections_of,
+    KindRow, KindsDocument, ListDocument, ResourceDocument, ResourceViewer, SecretDocument, sections_of,
 };
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::error::ApiError;
 use crate::id::Id;
 use crate::model::access::Permission;
+use crate::model::notification::ChannelKind;
+use crate::notify::kinds::definition;
 
 /// Fields of answers that are shown only once.
 const SHOWN_ONCE: [&str; 4] = ["token", "secret", "link", "url"];
@@ -105,15 +119,32 @@ impl ResourceRequest<'_> {
         self.document(StatusCode::OK, document.render()?)
     }
 
-    async fn show_new(&self, refused: Option<RefusedForm<'_>>) -> Result<HttpResponse, ScreenError> {
+    /// The fields of a form; those of a channel depend on its kind.
+    fn fields(&self, kind: &str) -> Vec<FieldSpec> {
+        with_settings(self.spec.fields, kind.parse().ok())
+    }
+
+    /// Returns true if a kind is chosen before the form for a new resource is shown.
+    fn has_kinds(&self) -> bool {
+        self.spec.fields.iter().any(|spec| spec.kind == FieldKind::ChannelKind)
+    }
+
+    async fn show_new(&self, entered: Option<FilledForm>) -> Result<HttpResponse, ScreenError> {
         self.require(self.spec.create)?;
-        let title = self.visit.texts.text(&format!("new-{}", self.spec.name));
-        let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-        let source = match refused {
-            Some(refused) => FormSource::Entered(refused),
-            None => FormSource::Stored(&Value::Null),
-        };
-        let form = self.viewer().form(self.spec.fields, &source, FieldTime::Creation).await?;
+        let mut title = self.visit.texts.text(&format!("new-{}", self.spec.name));
+        let asked = entered.as_ref().map_or(&self.visit.visit.query, |entered| &entered.form).text("kind");
+        let fields = self.fields(asked);
+        let kind = asked.parse::<ChannelKind>().ok();
+        if self.has_kinds() {
+            let Some(kind) = kind else { return self.show_kinds(title) };
+            title = format!("{title}: {}", definition(kind).label);
+        }
+        let filled = entered.unwrap_or_else(|| {
+            let mut form = stored_form(&fields, &Value::Null, FieldTime::Creation);
+            kind.into_iter().for_each(|kind| form.push("kind", kind.as_str()));
+            FilledForm { form, ..FilledForm::default() }
+        });
+        let form = build_form(self.visit, &fields, &filled, FieldTime::Creation).await?;
         let document = ResourceDocument {
             form: Some(form),
             action: format!("{}/new", self.screen()),
@@ -126,43 +157,56 @@ impl ResourceRequest<'_> {
             screen: self.screen(),
             frame: self.frame(title),
         };
-        self.document(status, document.render()?)
+        self.document(filled.status(), document.render()?)
+    }
+
+    /// Asks for the kind of a new channel.
+    fn show_kinds(&self, title: String) -> Result<HttpResponse, ScreenError> {
+        let screen = self.screen();
+        let row = |kind: ChannelKind| KindRow {
+            link: format!("/console{screen}/new?kind={kind}"),
+            name: definition(kind).label,
+            about: definition(kind).description,
+        };
+        let kinds = ChannelKind::ALL.into_iter().map(row).collect();
+        let document = KindsDocument { kinds, screen: self.screen(), frame: self.frame(title) };
+        self.document(StatusCode::OK, document.render()?)
     }
 
     async fn create(&self, form: &FormData) -> Result<HttpResponse, ScreenError> {
         self.require(self.spec.create)?;
-        let body = match body_of(self.spec.fields, form, FieldTime::Creation) {
+        let form = without_empty_rows(form);
+        let refused = |problems| self.show_new(Some(FilledForm { form: form.clone(), problems }));
+        if form.has(MORE_ROWS) {
+            return refused(FormProblems::default()).await;
+        }
+        let body = match body_of(&self.fields(form.text("kind")), &form, FieldTime::Creation) {
             Ok(body) => body,
-            Err(malformed) => {
-                return self.show_new(Some(RefusedForm { form, problems: self.malformed(malformed) })).await;
-            }
+            Err(malformed) => return refused(self.malformed(&malformed)).await,
         };
         let key = Some(form.text("form-key")).filter(|key| !key.is_empty());
         match self.visit.write(HttpVerb::Post, &self.api(), &body, key).await {
             Ok(answer) => self.done(&answer["data"], "created"),
-            Err(ApiError::Fields(errors)) => {
-                self.show_new(Some(RefusedForm { form, problems: FormProblems::of(&errors) })).await
-            }
+            Err(ApiError::Fields(errors)) => refused(FormProblems::of(&errors)).await,
             Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
-                self.show_new(Some(RefusedForm { form, problems: FormProblems::general(error.to_string()) }))
-                    .await
+                refused(FormProblems::general(error.to_string())).await
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn show(&self, id: &str, refused: Option<RefusedForm<'_>>) -> Result<HttpResponse, ScreenError> {
+    async fn show(&self, id: &str, entered: Option<FilledForm>) -> Result<HttpResponse, ScreenError> {
         let stored = self.find(id).await?;
         let viewer = self.viewer();
         let title = viewer.title_of(&stored);
-        let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
         let may_edit = self.spec.edit.is_some_and(|permission| self.visit.may(permission));
-        let source = match refused {
-            Some(refused) => FormSource::Entered(refused),
-            None => FormSource::Stored(&stored),
-        };
+        let fields = self.fields(stored["kind"].as_str().unwrap_or_default());
+        let filled = entered.unwrap_or_else(|| FilledForm {
+            form: stored_form(&fields, &stored, FieldTime::Change),
+            ..FilledForm::default()
+        });
         let form = match may_edit {
-            true => Some(viewer.form(self.spec.fields, &source, FieldTime::Change).await?),
+            true => Some(build_form(self.visit, &fields, &filled, FieldTime::Change).await?),
             false => None,
         };
         let may_delete = self.spec.delete.is_some_and(|permission| self.visit.may(permission));
@@ -178,7 +222,7 @@ impl ResourceRequest<'_> {
             screen: self.screen(),
             frame: self.frame(title),
         };
-        self.document(status, document.render()?)
+        self.document(filled.status(), document.render()?)
     }
 
     async fn find(&self, id: &str) -> Result<Value, ScreenError> {
@@ -189,20 +233,22 @@ impl ResourceRequest<'_> {
 
     async fn change(&self, id: &str, form: &FormData) -> Result<HttpResponse, ScreenError> {
         self.require(self.spec.edit)?;
-        let body = match body_of(self.spec.fields, form, FieldTime::Change) {
+        let form = without_empty_rows(form);
+        let refused = |problems| self.show(id, Some(FilledForm { form: form.clone(), problems }));
+        if form.has(MORE_ROWS) {
+            return refused(FormProblems::default()).await;
+        }
+        let kind = if self.has_kinds() { self.find(id).await?["kind"].take() } else { Value::Null };
+        let fields = self.fields(kind.as_str().unwrap_or_default());
+        let body = match body_of(&fields, &form, FieldTime::Change) {
             Ok(body) => body,
-            Err(malformed) => {
-                return self.show(id, Some(RefusedForm { form, problems: self.malformed(malformed) })).await;
-            }
+            Err(malformed) => return refused(self.malformed(&malformed)).await,
         };
         match self.visit.write(HttpVerb::Patch, &format!("{}/{id}", self.api()), &body, None).await {
             Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=changed", self.screen()))),
-            Err(ApiError::Fields(errors)) => {
-                self.show(id, Some(RefusedForm { form, problems: FormProblems::of(&errors) })).await
-            }
+            Err(ApiError::Fields(errors)) => refused(FormProblems::of(&errors)).await,
             Err(error @ (ApiError::Conflict(_) | ApiError::Shared(_))) => {
-                self.show(id, Some(RefusedForm { form, problems: FormProblems::general(error.to_string()) }))
-                    .await
+                refused(FormProblems::general(error.to_string())).await
             }
             Err(error) => Err(error.into()),
         }
@@ -222,12 +268,19 @@ impl ResourceRequest<'_> {
         match self.visit.write(HttpVerb::Delete, &format!("{}/{id}", self.api()), &json!({}), None).await {
             Ok(_) => Ok(answer::see_other(&format!("{}?done=deleted", self.screen()))),
             Err(ApiError::Fields(errors)) => {
-                let problems =
-                    FormProblems::general(errors.iter().map(|(_, rule)| rule.to_string()).collect());
-                self.show(id, Some(RefusedForm { form: &FormData::default(), problems })).await
+                let text = errors.iter().map(|(_, rule)| rule.to_string()).collect();
+                self.show_refused(id, FormProblems::general(text)).await
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Shows a resource as it is stored, with why something was refused.
+    async fn show_refused(&self, id: &str, problems: FormProblems) -> Result<HttpResponse, ScreenError> {
+        let stored = self.find(id).await?;
+        let fields = self.fields(stored["kind"].as_str().unwrap_or_default());
+        let form = stored_form(&fields, &stored, FieldTime::Change);
+        self.show(id, Some(FilledForm { form, problems })).await
     }
 
     async fn act(&self, id: &str, name: &str, form: &FormData) -> Result<HttpResponse, ScreenError> {
@@ -236,9 +289,7 @@ impl ResourceRequest<'_> {
         self.require(Some(action.permission))?;
         let body = match body_of(action.fields, form, FieldTime::Creation) {
             Ok(body) => body,
-            Err(malformed) => {
-                return self.show(id, Some(RefusedForm { form, problems: self.malformed(malformed) })).await;
-            }
+            Err(malformed) => return self.show_refused(id, self.malformed(&malformed)).await,
         };
         let target = format!("{}/{id}/{name}", self.api());
         match self.visit.write(HttpVerb::Post, &target, &body, None).await {
@@ -248,11 +299,10 @@ impl ResourceRequest<'_> {
             Err(ApiError::Fields(errors)) => {
                 let texts = errors.iter().map(|(field, rule)| format!("{field}: {rule}"));
                 let problems = FormProblems::general(texts.collect::<Vec<_>>().join(" "));
-                self.show(id, Some(RefusedForm { form, problems })).await
+                self.show_refused(id, problems).await
             }
             Err(error @ (ApiError::Conflict(_) | ApiError::VerifyCooldown(_))) => {
-                self.show(id, Some(RefusedForm { form, problems: FormProblems::general(error.to_string()) }))
-                    .await
+                self.show_refused(id, FormProblems::general(error.to_string())).await
             }
             Err(error) => Err(error.into()),
         }
@@ -289,8 +339,10 @@ impl ResourceRequest<'_> {
         self.document(StatusCode::OK, document.render()?)
     }
 
-    fn malformed(&self, malformed: MalformedField) -> FormProblems {
-        FormProblems::at(malformed.0, self.visit.texts.text("field-malformed"))
+    fn malformed(&self, malformed: &MalformedField) -> FormProblems {
+        let mut problems = FormProblems::default();
+        problems.add(&malformed.0, self.visit.texts.text("field-malformed"));
+        problems
     }
 
     fn document(&self, status: StatusCode, html: String) -> Result<HttpResponse, ScreenError> {

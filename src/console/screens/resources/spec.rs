@@ -33,7 +33,7 @@ pub(super) struct ResourceSpec {
 }
 
 /// A field of a form.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FieldSpec {
     /// Name of the member in the API; inner members are separated by dots.
     pub(super) name: &'static str,
@@ -42,6 +42,12 @@ pub(super) struct FieldSpec {
     pub(super) is_required: bool,
     /// When the field can be set.
     pub(super) when: FieldTime,
+    /// What is shown beside the field; empty for the text of its name.
+    pub(super) label: &'static str,
+    /// What explains the field; empty for the text of its name.
+    pub(super) help: &'static str,
+    /// What the form for a new resource holds at first.
+    pub(super) preset: &'static str,
 }
 
 /// When a field can be set.
@@ -79,8 +85,20 @@ pub(super) enum FieldKind {
     Permissions,
     /// A list of texts, one on each line.
     Lines,
-    /// Structured data as JSON.
-    Data,
+    /// Ids of resources in this list of the API, in an order; the same one may be there several times.
+    Order(&'static str),
+    /// Texts by name, one `name: value` on each line, which are not shown.
+    SecretPairs,
+    /// An object of these fields; there is none if all required ones are empty.
+    Group(&'static [FieldSpec]),
+    /// A list of objects of these fields.
+    Rows(&'static [FieldSpec]),
+    /// The kind of a channel, which is chosen before the form is shown.
+    ChannelKind,
+    /// The settings of a channel, of which `channel_settings` makes an object of fields.
+    ChannelSettings,
+    /// An object of these fields, of which the API keeps what is not sent.
+    Settings(&'static [FieldSpec]),
 }
 
 /// An action on a resource.
@@ -94,29 +112,58 @@ pub(super) struct ActionSpec {
     pub(super) fields: &'static [FieldSpec],
 }
 
+const fn spec(name: &'static str, kind: FieldKind, is_required: bool, when: FieldTime) -> FieldSpec {
+    FieldSpec { name, kind, is_required, when, label: "", help: "", preset: "" }
+}
+
 /// A field that can be left out.
 pub(super) const fn field(name: &'static str, kind: FieldKind) -> FieldSpec {
-    FieldSpec { name, kind, is_required: false, when: FieldTime::Always }
+    spec(name, kind, false, FieldTime::Always)
 }
 
 /// A field that has to be entered.
 pub(super) const fn needed(name: &'static str, kind: FieldKind) -> FieldSpec {
-    FieldSpec { name, kind, is_required: true, when: FieldTime::Always }
+    spec(name, kind, true, FieldTime::Always)
 }
 
 /// A field that has to be entered, and cannot be changed later.
 pub(super) const fn fixed(name: &'static str, kind: FieldKind) -> FieldSpec {
-    FieldSpec { name, kind, is_required: true, when: FieldTime::Creation }
+    spec(name, kind, true, FieldTime::Creation)
 }
 
 /// A field that is left out when the resource is created.
 pub(super) const fn on_change(name: &'static str, kind: FieldKind) -> FieldSpec {
-    FieldSpec { name, kind, is_required: false, when: FieldTime::Change }
+    spec(name, kind, false, FieldTime::Change)
 }
 
 /// A field that can be left out, and cannot be changed later.
 pub(super) const fn on_creation(name: &'static str, kind: FieldKind) -> FieldSpec {
-    FieldSpec { name, kind, is_required: false, when: FieldTime::Creation }
+    spec(name, kind, false, FieldTime::Creation)
+}
+
+impl FieldSpec {
+    /// The field with what the form for a new resource holds at first.
+    pub(super) const fn preset(self, preset: &'static str) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// The path of the field below `prefix`, which is empty for a field of the form itself.
+    pub(super) fn path(&self, prefix: &str) -> String {
+        if prefix.is_empty() { self.name.to_owned() } else { format!("{prefix}.{}", self.name) }
+    }
+
+    /// The fields in it.
+    pub(super) const fn inner(&self) -> &'static [FieldSpec] {
+        match self.kind {
+            FieldKind::Group(fields) | FieldKind::Rows(fields) | FieldKind::Settings(fields) => fields,
+            _ => &[],
+        }
+    }
+
+    /// Returns true if the field is in the form at this time.
+    pub(super) fn is_shown(&self, time: FieldTime) -> bool {
+        self.when == FieldTime::Always || self.when == time
+    }
 }
 
 /// An action on a resource.

@@ -1,6 +1,7 @@
 //! The resources: their lists, fields and actions. Words and limits are those of the API, which refuses anything else.
 
 mod alerting;
+mod hours;
 mod incidents;
 mod oncall;
 mod settings;

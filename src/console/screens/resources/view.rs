@@ -6,16 +6,13 @@ use serde_json::Value;
 use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
-use crate::console::screens::resources::input::{
-    ConsoleField, FormControl, FormOption, at_path, entered_form, is_shown, label_of, value_at, word_of,
-};
-use crate::console::screens::resources::refused_form::{FormSource, RefusedForm};
-use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime, ResourceSpec};
+use crate::console::screens::resources::filled_form::FilledForm;
+use crate::console::screens::resources::form_builder::{FormView, build_form};
+use crate::console::screens::resources::form_field::{ConsoleField, label_of, word_of};
+use crate::console::screens::resources::spec::{FieldTime, ResourceSpec};
+use crate::console::screens::resources::stored_form::at_path;
 use crate::console::visit::UserVisit;
-use crate::model::access::Permission;
 
-/// Number of options that a choice of resources offers.
-const OPTIONS: u64 = 100;
 /// Longest value in a cell, in characters.
 const CELL_LENGTH: usize = 120;
 
@@ -97,17 +94,26 @@ pub(super) struct ConfirmDocument {
     pub(super) back: String,
 }
 
+/// The kinds of which one is chosen before the form of a new resource is shown.
+#[derive(Template)]
+#[template(path = "screens/resources/kinds.html")]
+pub(super) struct KindsDocument {
+    pub(super) frame: ConsoleFrame,
+    pub(super) screen: String,
+    pub(super) kinds: Vec<KindRow>,
+}
+
+/// A kind that can be chosen.
+pub(super) struct KindRow {
+    pub(super) link: String,
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+}
+
 /// A value with its name.
 pub(super) struct FactRow {
     pub(super) name: String,
     pub(super) value: String,
-}
-
-/// A form.
-pub(super) struct FormView {
-    pub(super) fields: Vec<ConsoleField>,
-    /// A problem that belongs to no field.
-    pub(super) problem: Option<String>,
 }
 
 /// An action on a resource, with its form.
@@ -204,107 +210,11 @@ impl ResourceViewer<'_> {
         shown.map(row).collect()
     }
 
-    /// Returns the form, filled.
-    pub(super) async fn form(
-        &self,
-        fields: &[FieldSpec],
-        source: &FormSource<'_>,
-        time: FieldTime,
-    ) -> Result<FormView, ScreenError> {
-        let shown: Vec<&FieldSpec> = fields.iter().filter(|spec| is_shown(spec, time)).collect();
-        let mut views = Vec::with_capacity(shown.len());
-        for spec in &shown {
-            views.push(self.field(spec, source).await?);
-        }
-        let problem = match source {
-            FormSource::Stored(_) => None,
-            FormSource::Entered(refused) => refused.problems.elsewhere(&shown),
-        };
-        Ok(FormView { fields: views, problem })
-    }
-
-    async fn field(&self, spec: &FieldSpec, source: &FormSource<'_>) -> Result<ConsoleField, ScreenError> {
-        let texts = self.visit.texts;
-        let (values, problem) = match source {
-            FormSource::Stored(view) => (entered_form(value_at(view, spec), spec.kind), None),
-            FormSource::Entered(RefusedForm { form, problems }) => {
-                let entered = form.all(spec.name).map(str::to_owned).collect();
-                (entered, problems.of_field(spec.name))
-            }
-        };
-        let (control, options) = match spec.kind {
-            FieldKind::Text => (FormControl::Line, Vec::new()),
-            FieldKind::Time => (FormControl::Time, Vec::new()),
-            FieldKind::Number => (FormControl::Number, Vec::new()),
-            FieldKind::Secret => (FormControl::Secret, Vec::new()),
-            FieldKind::Long | FieldKind::Lines => (FormControl::Lines, Vec::new()),
-            FieldKind::Data => (FormControl::Data, Vec::new()),
-            FieldKind::Flag => (FormControl::Flag, Vec::new()),
-            FieldKind::Word(words) => (FormControl::Choice, self.words(words, &values)),
-            FieldKind::Words(words) => (FormControl::Choices, self.words(words, &values)),
-            FieldKind::Permissions => {
-                let held = Permission::every().filter(|permission| self.visit.may(*permission));
-                let words: Vec<&str> = held.map(Permission::as_str).collect();
-                (FormControl::Choices, plain_options(&words, &values))
-            }
-            FieldKind::Reference(list) => (FormControl::Choice, self.references(list, &values).await?),
-            FieldKind::References(list) => (FormControl::Choices, self.references(list, &values).await?),
-        };
-        Ok(ConsoleField {
-            name: spec.name.to_owned(),
-            label: label_of(texts, spec.name),
-            control,
-            value: values.into_iter().next().unwrap_or_default(),
-            options,
-            hint: match spec.kind {
-                FieldKind::Time => Some(texts.text("hint-time")),
-                FieldKind::Lines => Some(texts.text("hint-lines")),
-                FieldKind::Data => Some(texts.text("hint-data")),
-                _ => None,
-            },
-            problem,
-            is_required: spec.is_required,
-        })
-    }
-
-    fn words(&self, words: &[&str], chosen: &[String]) -> Vec<FormOption> {
-        let option = |word: &&str| FormOption {
-            value: (*word).to_owned(),
-            text: word_of(self.visit.texts, word),
-            is_chosen: chosen.iter().any(|one| one == word),
-        };
-        words.iter().map(option).collect()
-    }
-
-    /// Returns the resources of a list that can be chosen. If the user may not see them, those that are chosen are kept.
-    async fn references(&self, list: &str, chosen: &[String]) -> Result<Vec<FormOption>, ScreenError> {
-        use crate::http::kit::error::ApiError;
-        let body = match self.visit.get(&format!("{list}?per_page={OPTIONS}")).await {
-            Ok(body) => body,
-            Err(ApiError::Forbidden(_) | ApiError::Confined) => Value::Null,
-            Err(error) => return Err(error.into()),
-        };
-        let rows = body["data"].as_array().cloned().unwrap_or_default();
-        let mut options: Vec<FormOption> = rows
-            .iter()
-            .map(|row| {
-                let value = row["id"].as_str().unwrap_or_default().to_owned();
-                let text = ["name", "label"].iter().find_map(|name| row[*name].as_str());
-                let is_chosen = chosen.contains(&value);
-                FormOption { text: text.unwrap_or(&value).to_owned(), value, is_chosen }
-            })
-            .collect();
-        for id in chosen.iter().filter(|id| rows.iter().all(|row| row["id"] != **id)) {
-            options.push(FormOption { value: id.clone(), text: id.clone(), is_chosen: true });
-        }
-        Ok(options)
-    }
-
     pub(super) async fn actions(&self, id: &str) -> Result<Vec<ActionView>, ScreenError> {
         let mut views = Vec::new();
         for action in self.spec.actions.iter().filter(|action| self.visit.may(action.permission)) {
-            let form =
-                self.form(action.fields, &FormSource::Stored(&Value::Null), FieldTime::Creation).await?;
+            let empty = FilledForm::default();
+            let form = build_form(self.visit, action.fields, &empty, FieldTime::Creation).await?;
             views.push(ActionView {
                 path: format!("/console{}/{id}/{}", self.screen, action.name),
                 text: self.visit.texts.text(&format!("action-{}", action.name)),
@@ -336,15 +246,6 @@ impl ResourceViewer<'_> {
             frame,
         }
     }
-}
-
-fn plain_options(words: &[&str], chosen: &[String]) -> Vec<FormOption> {
-    let option = |word: &&str| FormOption {
-        value: (*word).to_owned(),
-        text: (*word).to_owned(),
-        is_chosen: chosen.iter().any(|one| one == word),
-    };
-    words.iter().map(option).collect()
 }
 
 /// Returns links to the lists of the same section that the user may see.

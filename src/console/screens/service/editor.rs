@@ -9,7 +9,7 @@ use crate::console::answer;
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::input::{ConsoleField, FormControl, FormOption};
+use crate::console::screens::resources::form_field::{ConsoleField, FormControl, FormOption};
 use crate::console::screens::service::pasted_target::PastedTarget;
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
@@ -246,10 +246,8 @@ impl ServiceEditor<'_> {
             label: label.to_owned(),
             control: FormControl::Line,
             value,
-            options: Vec::new(),
-            hint: None,
-            problem: None,
             is_required,
+            ..ConsoleField::default()
         }
     }
 

@@ -1,17 +1,28 @@
 //! Channels and messages, policies, and SLA targets.
 
 use crate::console::frame::ConsoleSection as Section;
-use crate::console::screens::resources::api_lists::{CHANNELS, SERVICES, TAGS};
-use crate::console::screens::resources::spec::{
-    FieldKind as Kind, ResourceSpec, action, field, fixed, needed,
+use crate::console::screens::resources::api_lists::{
+    CHANNELS, CONTACTS, INCIDENT_OPENERS, SCHEDULES, SERVICES, TAGS,
 };
+use crate::console::screens::resources::spec::{
+    FieldKind as Kind, FieldSpec, ResourceSpec, action, field, fixed, needed,
+};
+use crate::console::screens::resources::table::hours::{HOURS, QUIET_HOURS};
 use crate::model::access::Permission as May;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::GroupBy;
-use crate::model::notification::ChannelKind;
+use crate::model::notification::NotificationEvent;
 use crate::model::sla::calendar::PeriodKind;
 
 const APPLIES: &[&str] = &["all", "selected"];
+
+/// A step of an escalation policy.
+const STEPS: &[FieldSpec] = &[
+    needed("after_seconds", Kind::Number),
+    field("channel_ids", Kind::References(CHANNELS)),
+    field("contact_ids", Kind::References(CONTACTS)),
+    field("schedule_ids", Kind::References(SCHEDULES)),
+];
 
 pub(super) static NOTIFICATION_CHANNELS: ResourceSpec = ResourceSpec {
     name: "channels",
@@ -24,15 +35,16 @@ pub(super) static NOTIFICATION_CHANNELS: ResourceSpec = ResourceSpec {
     delete: Some(May::NotificationChannelsDelete),
     columns: &["name", "kind", "is_enabled", "min_severity"],
     fields: &[
-        fixed("kind", Kind::Word(ChannelKind::WORDS)),
+        fixed("kind", Kind::ChannelKind),
         needed("name", Kind::Text),
-        needed("settings", Kind::Data),
-        field("is_enabled", Kind::Flag),
+        field("is_enabled", Kind::Flag).preset("true"),
+        needed("settings", Kind::ChannelSettings),
+        field("events", Kind::Words(&NotificationEvent::CHOICE_WORDS)),
         field("min_severity", Kind::Word(Severity::WORDS)),
         field("applies_to", Kind::Word(APPLIES)),
         field("tag_ids", Kind::References(TAGS)),
         field("service_ids", Kind::References(SERVICES)),
-        field("quiet_hours", Kind::Data),
+        field("quiet_hours", Kind::Group(QUIET_HOURS)),
         field("digest_above", Kind::Number),
     ],
     actions: &[action("test", May::NotificationChannelsEdit, &[])],
@@ -58,7 +70,7 @@ pub(super) static INCIDENT_POLICIES: ResourceSpec = ResourceSpec {
     name: "policies",
     section: Section::Policies,
     screen: "/policies",
-    api: "/v1/incident-policies",
+    api: INCIDENT_OPENERS,
     view: May::IncidentPoliciesView,
     create: Some(May::IncidentPoliciesCreate),
     edit: Some(May::IncidentPoliciesEdit),
@@ -99,7 +111,8 @@ pub(super) static ESCALATION_POLICIES: ResourceSpec = ResourceSpec {
         field("applies_to", Kind::Word(APPLIES)),
         field("tag_ids", Kind::References(TAGS)),
         field("service_ids", Kind::References(SERVICES)),
-        needed("steps", Kind::Data),
+        field("incident_policy_ids", Kind::References(INCIDENT_OPENERS)),
+        needed("steps", Kind::Rows(STEPS)),
         field("repeat_after_seconds", Kind::Number),
     ],
     actions: &[],
@@ -124,7 +137,7 @@ pub(super) static SLA_TARGETS: ResourceSpec = ResourceSpec {
         field("period", Kind::Word(PeriodKind::WORDS)),
         field("rolling_days", Kind::Number),
         field("time_zone", Kind::Text),
-        field("business_hours", Kind::Data),
+        field("business_hours", Kind::Rows(HOURS)),
     ],
     actions: &[],
     lists: &[],

@@ -2,8 +2,29 @@
 
 use crate::console::frame::ConsoleSection as Section;
 use crate::console::screens::resources::api_lists::{CHANNELS, CONTACTS, SCHEDULES};
-use crate::console::screens::resources::spec::{FieldKind as Kind, ResourceSpec, action, field, needed};
+use crate::console::screens::resources::spec::{
+    FieldKind as Kind, FieldSpec, ResourceSpec, action, field, needed,
+};
+use crate::console::screens::resources::table::hours::{DAYS, HOURS, OWN_QUIET_HOURS};
 use crate::model::access::Permission as May;
+
+/// When duty changes hands.
+const ROTATION: &[FieldSpec] = &[
+    needed("kind", Kind::Word(&["daily", "weekly", "hours"])),
+    field("length", Kind::Number),
+    field("day", Kind::Word(DAYS)),
+    field("at", Kind::Text),
+];
+
+/// A layer of a schedule.
+const LAYERS: &[FieldSpec] = &[
+    needed("name", Kind::Text),
+    needed("contact_ids", Kind::Order(CONTACTS)),
+    needed("starts_at", Kind::Time),
+    field("ends_at", Kind::Time),
+    needed("rotation", Kind::Group(ROTATION)),
+    field("hours", Kind::Rows(HOURS)),
+];
 
 pub(super) static DUTY_SCHEDULES: ResourceSpec = ResourceSpec {
     name: "schedules",
@@ -15,7 +36,11 @@ pub(super) static DUTY_SCHEDULES: ResourceSpec = ResourceSpec {
     edit: Some(May::OncallEdit),
     delete: Some(May::OncallEdit),
     columns: &["name", "time_zone"],
-    fields: &[needed("name", Kind::Text), needed("time_zone", Kind::Text), needed("layers", Kind::Data)],
+    fields: &[
+        needed("name", Kind::Text),
+        needed("time_zone", Kind::Text),
+        needed("layers", Kind::Rows(LAYERS)),
+    ],
     actions: &[],
     lists: &[],
 };
@@ -101,7 +126,7 @@ pub(super) static PEOPLE: ResourceSpec = ResourceSpec {
         field("time_zone", Kind::Text),
         field("language", Kind::Text),
         field("channel_ids", Kind::References(CHANNELS)),
-        field("quiet_hours", Kind::Data),
+        field("quiet_hours", Kind::Group(OWN_QUIET_HOURS)),
     ],
     actions: &[action("calendar", May::ContactsEdit, &[])],
     lists: &[],

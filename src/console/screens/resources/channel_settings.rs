@@ -1,0 +1,71 @@
+//! The fields of a channel's settings. They are those of the catalogue that `/v1/meta/channel-types` shows.
+
+use std::sync::LazyLock;
+
+use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
+use crate::model::notification::ChannelKind;
+use crate::notify::kinds::{ChannelField, FieldShape, definition};
+
+/// The settings of all kinds.
+static SETTINGS: LazyLock<Vec<KindSettings>> = LazyLock::new(|| {
+    let settings = |kind| KindSettings { kind, fields: definition(kind).fields.iter().map(field).collect() };
+    ChannelKind::ALL.into_iter().map(settings).collect()
+});
+
+/// The settings of a kind.
+struct KindSettings {
+    kind: ChannelKind,
+    fields: Vec<FieldSpec>,
+}
+
+/// Returns the fields of a form, with those of the settings of this kind of channel.
+pub(super) fn with_settings(fields: &[FieldSpec], kind: Option<ChannelKind>) -> Vec<FieldSpec> {
+    let found = SETTINGS.iter().find(|settings| Some(settings.kind) == kind);
+    let inner = found.map(|settings| settings.fields.as_slice()).unwrap_or_default();
+    let resolved = |spec: &FieldSpec| match spec.kind {
+        FieldKind::ChannelSettings => FieldSpec { kind: FieldKind::Settings(inner), ..*spec },
+        _ => *spec,
+    };
+    fields.iter().map(resolved).collect()
+}
+
+fn field(setting: &ChannelField) -> FieldSpec {
+    let (kind, preset) = match setting.shape {
+        FieldShape::Headers { .. } => (FieldKind::SecretPairs, ""),
+        _ if setting.is_secret => (FieldKind::Secret, ""),
+        FieldShape::Url | FieldShape::Text { .. } => (FieldKind::Text, ""),
+        FieldShape::Template { .. } => (FieldKind::Long, ""),
+        FieldShape::List { .. } => (FieldKind::Lines, ""),
+        FieldShape::Number { .. } => (FieldKind::Number, ""),
+        FieldShape::Select { options, default } => (FieldKind::Word(options), default),
+    };
+    FieldSpec {
+        name: setting.name,
+        kind,
+        is_required: setting.is_required,
+        when: FieldTime::Always,
+        label: setting.label,
+        help: setting.help,
+        preset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything that is secret is entered into a field that is not shown again.
+    #[test]
+    fn secrets_are_not_shown() {
+        for kind in ChannelKind::ALL {
+            let fields = with_settings(
+                &[crate::console::screens::resources::spec::needed("settings", FieldKind::ChannelSettings)],
+                Some(kind),
+            );
+            for (spec, setting) in fields[0].inner().iter().zip(definition(kind).fields) {
+                let is_hidden = matches!(spec.kind, FieldKind::Secret | FieldKind::SecretPairs);
+                assert_eq!(is_hidden, setting.is_secret, "{kind} {}", setting.name);
+            }
+        }
+    }
+}
