@@ -112,8 +112,17 @@ fn no_screen_has_barriers() {
     let wall = client.post("/v1/wall-keys", &json!({"name": "Hall"})).expect(201).data();
     paths.push(path_of(wall["link"].as_str().unwrap()).replacen("/console", "", 1));
     paths.extend(
-        ["", "/services", "/services?q=nothing", "/services/new", "/oncall", "/settings", "/locations", "/engine"]
-            .map(Into::into),
+        [
+            "",
+            "/services",
+            "/services?q=nothing",
+            "/services/new",
+            "/oncall",
+            "/settings",
+            "/locations",
+            "/engine",
+        ]
+        .map(Into::into),
     );
     for (list, has_form) in LISTS {
         paths.push(list.to_owned());

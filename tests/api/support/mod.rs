@@ -11,6 +11,7 @@ pub(crate) mod conformance;
 pub(crate) mod console;
 pub(crate) mod databases;
 pub(crate) mod event_reader;
+pub(crate) mod html_form;
 pub(crate) mod listener;
 #[allow(dead_code, reason = "the tests of the API ask")]
 pub(crate) mod mail_server;
