@@ -70,6 +70,8 @@ pub(super) struct PageHead {
     pub(super) canonical: String,
     /// Address of the script.
     pub(super) script: String,
+    /// True for a document in a frame, which has no script and opens its links in new tabs.
+    pub(super) is_framed: bool,
     /// Links to the feeds in this language.
     pub(super) feeds: Vec<FeedLink>,
     pub(super) social: SocialTags,
@@ -132,6 +134,7 @@ impl PageFrame {
                 description: page.seo.description.as_ref().map(text),
                 is_indexable: page.seo.indexable,
                 script: script::address(),
+                is_framed: false,
                 feeds: feeds(&base, screen),
                 origin: snapshot.url.clone(),
                 path,
@@ -158,6 +161,17 @@ impl PageFrame {
 }
 
 impl PageFrame {
+    /// Changes the frame for a document inside of another one: no script and no choices, the style sheets in `folder`, and
+    /// links that open the public page with this URL.
+    pub(super) fn move_into_frame(&mut self, url: &str, folder: &str) {
+        self.base = format!("{url}{}", self.base);
+        self.head.is_framed = true;
+        self.head.style = format!("{folder}/style.css");
+        self.head.own_style = self.head.own_style.take().map(|_| format!("{folder}/own.css"));
+        self.languages.clear();
+        self.appearance.choices.clear();
+    }
+
     /// Returns the words for the time of the shown state: an export does not call it the present one.
     pub(super) fn present(&self) -> String {
         let as_of = self.as_of.as_ref().filter(|_| self.is_export);

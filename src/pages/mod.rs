@@ -42,6 +42,7 @@ pub mod page_server;
 mod page_texts;
 mod palette;
 mod past_parts;
+pub mod preview;
 mod route;
 mod screen;
 mod script;

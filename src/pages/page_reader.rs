@@ -62,7 +62,7 @@ impl PageReader<'_> {
 
     /// Reads the data that a page shows; `None` if its organisation has been deleted meanwhile. `earlier` is an earlier
     /// snapshot of the same page.
-    async fn gather(
+    pub(super) async fn gather(
         &self,
         page: Statuspage,
         earlier: Option<&PageSnapshot>,

@@ -39,15 +39,32 @@ pub(super) fn page(
     choices: &PageChoices,
     month: CalendarMonth,
 ) -> Result<Vec<u8>, askama::Error> {
-    public_page(snapshot, choices, month)?.render().map(String::into_bytes)
+    let frame = PageFrame::of(snapshot, choices, PageScreen::Current, None);
+    public_page(snapshot, choices, month, frame)?.render().map(String::into_bytes)
+}
+
+/// Renders the present state of all components for a frame in another document: without a script, with the style sheets in
+/// `folder`, and with links that lead to the public page.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn preview(
+    snapshot: &PageSnapshot,
+    choices: &PageChoices,
+    month: CalendarMonth,
+    folder: &str,
+) -> Result<Vec<u8>, askama::Error> {
+    let mut frame = PageFrame::of(snapshot, choices, PageScreen::Current, None);
+    frame.move_into_frame(&snapshot.url, folder);
+    public_page(snapshot, choices, month, frame)?.render().map(String::into_bytes)
 }
 
 fn public_page(
     snapshot: &PageSnapshot,
     choices: &PageChoices,
     month: CalendarMonth,
+    frame: PageFrame,
 ) -> Result<PublicPage, askama::Error> {
-    let frame = PageFrame::of(snapshot, choices, PageScreen::Current, None);
     let names = AnnouncementNames::of(snapshot, &choices.locale);
     let default = snapshot.languages().default;
     let reader = visitor(choices, &default, &frame.base);
@@ -75,7 +92,8 @@ pub(super) fn live_fragments(
     choices: &PageChoices,
     month: CalendarMonth,
 ) -> Result<PageFragments, askama::Error> {
-    fragments(&public_page(snapshot, choices, month)?, access(&snapshot.page))
+    let frame = PageFrame::of(snapshot, choices, PageScreen::Current, None);
+    fragments(&public_page(snapshot, choices, month, frame)?, access(&snapshot.page))
 }
 
 /// Returns a number that changes when other visitors may see the page.
