@@ -58,8 +58,7 @@ impl PublicSide {
         let shown = pages.clone();
         let visitors: Visitors =
             Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
-        let fleets = FleetViews::new(state.router.clone());
-        let console = ConsoleServer::new(fleets, state.databases.clone(), state.clock.clone());
+        let console = ConsoleServer::new(FleetViews::new(state.router.clone()), pages.clone());
         let (asked, followed) = (console.clone(), console.clone());
         let entry: ConsoleEntry = Arc::new(move |request| asked.receive(request));
         let server = serve(state, sockets, &visitors, entry)?;

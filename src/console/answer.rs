@@ -14,8 +14,12 @@ use crate::representation::Representation;
 /// Content security policy: everything from the console's own host, nothing inline; scripts create HTML only by the policy
 /// `wk` (Trusted Types).
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types wk";
+/// Policy of a status page in a frame of the console: no scripts and no forms. The owner's style sheet may load images and
+/// fonts from other hosts, as on the page itself.
+const FRAMED_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data: https:; font-src https: data:; \
+                             base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 const FILE_CACHING: &str = "public, max-age=31536000, immutable";
 
 fn guarded(status: StatusCode) -> HttpResponseBuilder {
@@ -69,6 +73,25 @@ pub(super) fn events(chunks: impl Stream<Item = Bytes> + 'static) -> HttpRespons
 /// Returns 503 for a stream for which there is no room.
 pub(super) fn no_stream() -> HttpResponse {
     guarded(StatusCode::SERVICE_UNAVAILABLE).insert_header((header::RETRY_AFTER, "10")).finish()
+}
+
+/// Returns a document that only a frame of the console shows.
+pub(super) fn framed(html: Vec<u8>, request: &HeaderMap) -> HttpResponse {
+    framed_file(&Representation::new(html), "text/html; charset=utf-8", request)
+}
+
+/// Returns a file for a document in a frame, which no cache may store.
+pub(super) fn framed_file(
+    content: &Representation,
+    media_type: &'static str,
+    request: &HeaderMap,
+) -> HttpResponse {
+    let mut answer = guarded(StatusCode::OK);
+    answer
+        .insert_header((header::CONTENT_SECURITY_POLICY, FRAMED_POLICY))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .content_type(media_type);
+    content.answer(answer, request)
 }
 
 /// Returns a redirect to a path of the console after a form.

@@ -32,35 +32,38 @@ use actix_web::http::{Method, StatusCode};
 use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
 
-use crate::clock::Clock;
 use crate::console::form_data::FormData;
 use crate::console::live::documents::DocumentKey;
 use crate::console::live::{ChangeSource, LiveScreens};
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
-use crate::console::visit::{ConsoleVisit, SignedIn, UserVisit};
+use crate::console::visit::{ConsoleVisit, SharedParts, SignedIn, UserVisit};
 use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleRequest;
 use crate::pages::live::stream;
-use crate::store::Databases;
+use crate::pages::page_server::PageServer;
 
 /// Path of the stream of events below `/console`.
 const EVENTS: &str = "/events";
 
 /// The console. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ConsoleServer {
     sessions: SessionKeeper,
+    shared: SharedParts,
     live: LiveScreens,
     source: ChangeSource,
 }
 
 impl ConsoleServer {
-    /// Creates the console of a server with these services.
+    /// Creates the console of a server with these services and status pages.
     #[must_use]
-    pub fn new(fleets: FleetViews, databases: Databases, clock: Clock) -> Self {
-        let source = ChangeSource { fleets: Arc::new(fleets), databases, clock };
-        Self { sessions: SessionKeeper::default(), live: LiveScreens::new(), source }
+    pub fn new(fleets: FleetViews, pages: PageServer) -> Self {
+        let fleets = Arc::new(fleets);
+        let (databases, clock) = (pages.databases.clone(), pages.clock.clone());
+        let source = ChangeSource { fleets: Arc::clone(&fleets), databases, clock };
+        let shared = SharedParts { fleets, pages: Arc::new(pages) };
+        Self { sessions: SessionKeeper::default(), shared, live: LiveScreens::new(), source }
     }
 
     /// Tells open screens about changes, for ever.
@@ -77,7 +80,7 @@ impl ConsoleServer {
     #[must_use]
     pub fn receive(&self, asked: ConsoleRequest) -> LocalBoxFuture<'static, HttpResponse> {
         let ConsoleRequest { request, body, client, api } = asked;
-        let visit = ConsoleVisit::read(&request, client, api, Arc::clone(&self.source.fleets));
+        let visit = ConsoleVisit::read(&request, client, api, self.shared.clone());
         let console = self.clone();
         async move { console.answer(visit, body).await }.boxed_local()
     }

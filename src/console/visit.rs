@@ -24,6 +24,16 @@ use crate::http::v1::state::AppState;
 use crate::model::access::Permission;
 use crate::model::console_session::ConsoleSession;
 use crate::model::console_user::ConsoleUser;
+use crate::pages::page_server::PageServer;
+
+/// The parts that all visits share. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct SharedParts {
+    /// The services of organisations in memory.
+    pub(super) fleets: Arc<FleetViews>,
+    /// Shows status pages.
+    pub(super) pages: Arc<PageServer>,
+}
 
 /// Header of a request for what changes on an open screen: the number of the last change that the script knows of.
 const LIVE_HEADER: &str = "console-change";
@@ -31,8 +41,7 @@ const LIVE_HEADER: &str = "console-change";
 /// What a browser has sent, except the body.
 pub(super) struct ConsoleVisit {
     pub(super) api: InnerApi,
-    /// The services of organisations in memory.
-    fleets: Arc<FleetViews>,
+    pub(super) shared: SharedParts,
     pub(super) method: Method,
     /// The path below `/console`, without a slash at its end; empty for the first screen.
     pub(super) path: String,
@@ -77,12 +86,7 @@ pub(super) struct VisibleFleet {
 
 impl ConsoleVisit {
     /// Reads a request.
-    pub(super) fn read(
-        request: &HttpRequest,
-        client: IpAddr,
-        api: InnerApi,
-        fleets: Arc<FleetViews>,
-    ) -> Self {
+    pub(super) fn read(request: &HttpRequest, client: IpAddr, api: InnerApi, shared: SharedParts) -> Self {
         let headers = request.headers().clone();
         let path = request.uri().path();
         let path = path.strip_prefix("/console").unwrap_or(path).trim_end_matches('/').to_owned();
@@ -91,7 +95,7 @@ impl ConsoleVisit {
             request.app_config().secure() || origin.is_some_and(|origin| origin.starts_with("https://"));
         Self {
             api,
-            fleets,
+            shared,
             method: request.method().clone(),
             path,
             query: FormData::parse(request.query_string().as_bytes()),
@@ -131,8 +135,8 @@ impl ConsoleVisit {
     pub(super) async fn fleet_of(&self, caller: &Caller) -> Result<VisibleFleet, ApiError> {
         caller.require(Permission::ServicesView)?;
         let now = self.state().now();
-        let visible = self.fleets.visible_tags(caller.visibility()).await?;
-        let current = self.fleets.of(caller.organisation.key, now).await.map_err(|error| {
+        let visible = self.shared.fleets.visible_tags(caller.visibility()).await?;
+        let current = self.shared.fleets.of(caller.organisation.key, now).await.map_err(|error| {
             tracing::warn!(%error, "cannot read the services of an organisation");
             ApiError::Unavailable
         })?;

@@ -12,6 +12,7 @@ mod sent_messages;
 pub(super) mod service;
 mod services;
 mod settings;
+mod statuspage;
 
 use actix_web::HttpResponse;
 
@@ -49,6 +50,12 @@ pub(super) async fn answer(
         (["locations"], None) => locations::show(visit).await,
         (["engine"], None) => engine::show(visit).await,
         (["oncall"], None) => oncall::show(visit).await,
+        (["statuspages", id, "edit"], None) => resources::answer(visit, &["statuspages", id], None).await,
+        (["statuspages", id, "tree"], Some(form)) => statuspage::tree_form::run(visit, id, form).await,
+        (["statuspages", id, "domains"], None) => statuspage::domains::show(visit, id).await,
+        (["statuspages", id, "preview"], None) => statuspage::preview::show(visit, id, "").await,
+        (["statuspages", id, "preview", part], None) => statuspage::preview::show(visit, id, part).await,
+        (["statuspages", id], None) if id.parse::<Id>().is_ok() => statuspage::show(visit, id).await,
         (["settings"], None) => settings::show(visit, None).await,
         (["settings"], Some(form)) => settings::change(sessions, visit, form).await,
         (segments, form) => resources::answer(visit, segments, form).await,

@@ -21,7 +21,7 @@ pub(super) struct UpdateForm {
     pub(super) statuses: Vec<UpdateStatus>,
     pub(super) message: String,
     pub(super) notifies: bool,
-    /// Why the last attempt was refused.
+    /// Reason for which the last attempt was refused.
     pub(super) problem: Option<String>,
     /// The text as HTML, as status pages show it.
     pub(super) preview: Option<String>,

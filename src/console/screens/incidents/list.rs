@@ -30,7 +30,7 @@ struct IncidentListDocument {
     services: Vec<FilterOption>,
     from: String,
     to: String,
-    /// Why the filters were refused.
+    /// Reason for which the filters were refused.
     problem: Option<String>,
     rows: Vec<IncidentRow>,
     total: u64,
