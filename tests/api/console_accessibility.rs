@@ -54,7 +54,14 @@ fn fill(client: &Client) -> Vec<String> {
     client.post(&format!("/v1/services/{other}/status-override"), &stated).expect(200);
     let made = |path: &str, body: &Value| id_of(&client.post(path, body).expect(201).data());
     let page = made("/v1/statuspages", &json!({"name": "Shop", "slug": fresh("barriers")}));
-    let incident = json!({"title": "Payments are declined", "message": "We look.", "service_ids": [service]});
+    let group =
+        made(&format!("/v1/statuspages/{page}/components"), &json!({"name": "Shops", "is_group": true}));
+    let till = json!({"name": "Till", "service_id": other, "parent_id": group});
+    made(&format!("/v1/statuspages/{page}/components"), &till);
+    let hostname = json!({"hostname": format!("{}.shop.example", fresh("status"))});
+    made(&format!("/v1/statuspages/{page}/custom-domains"), &hostname);
+    let incident = json!({"title": "Payments are declined", "message": "We look *closely*.",
+        "service_ids": [service, other]});
     let planned = json!({"title": "Upgrade", "message": "We upgrade.", "service_ids": [service],
         "scheduled_start": in_ms(86_400_000).to_string()});
     let webhook = json!({"kind": "webhook", "name": "Operations", "settings": {"url": "https://a.example/hook",
@@ -79,7 +86,9 @@ fn fill(client: &Client) -> Vec<String> {
         paths.push(format!("/statuspages/{page}/{list}/new"));
     }
     paths.extend(items.iter().map(|(list, id)| format!("{list}/{id}")));
-    paths.push(format!("/incidents/{}/delete", items[0].1));
+    paths.extend(["delete", "edit"].map(|name| format!("/incidents/{}/{name}", items[0].1)));
+    paths.extend(["/incidents/all".to_owned(), format!("/statuspages/{page}/edit")]);
+    paths.push(format!("/statuspages/{page}?appearance=dark&width=phone"));
     paths
 }
 
@@ -154,6 +163,19 @@ fn walk_answers(browser: &Browser, visit: &dyn Fn(&str)) {
     browser.click("[value='services.view']");
     browser.click("main .primary");
     assert_accessible(browser, "shown once");
+    visit("/incidents");
+    set_width(browser, WIDTHS[0]);
+    browser.click(".cards a");
+    browser.press("u");
+    browser.press("It is **fixed**.");
+    assert_eq!(
+        browser.value("document.activeElement.value"),
+        json!("It is **fixed**."),
+        "u leads to the text"
+    );
+    browser.click("[name=preview]");
+    assert_eq!(browser.value("document.querySelector('form .message strong').textContent"), json!("fixed"));
+    assert_accessible(browser, "preview of an update");
     visit("/services/new");
     browser.press("   ");
     browser.click("main .primary");

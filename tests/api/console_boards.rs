@@ -7,7 +7,7 @@ use crate::console_service::down;
 use crate::notification_channels::{create_channel, webhook};
 use crate::support::client::Client;
 use crate::support::console::ConsoleUser;
-use crate::support::pages::{fresh, id_of, new_component};
+use crate::support::pages::{all, fresh, id_of, new_component, new_page};
 use crate::support::server::Server;
 use crate::support::sink::Sink;
 use crate::support::{create, create_unconfigured, eventually};
@@ -181,4 +181,140 @@ fn the_board_has_a_column_for_each_state() {
     let page = user.get(&format!("/incidents/all?service={service}")).expect(200).body;
     assert!(page.contains("New one") && !page.contains("Known one"), "{page}");
     assert!(user.get("/incidents/all?from=x").expect(200).body.contains("role=\"alert\""));
+}
+
+/// The names of the components of a page in their order, each behind dots for its groups.
+fn tree(client: &Client, page: &str) -> Vec<String> {
+    let rows = all(client, page);
+    let level = |row: &Value| {
+        let parents =
+            std::iter::successors(Some(row), |row| rows.iter().find(|other| other["id"] == row["parent_id"]));
+        parents.count() - 1
+    };
+    rows.iter().map(|row| format!("{}{}", ".".repeat(level(row)), row["name"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn the_tree_of_a_page_is_edited_by_forms() {
+    let client = Server::shared().tenant("business");
+    let user = ConsoleUser::invited(&client, "editor");
+    let page = new_page(&client);
+    let path = format!("/statuspages/{page}");
+    let send = |fields: &[(&str, &str)]| {
+        let answer = user.post(&format!("{path}/tree"), fields).expect(303);
+        let address = answer.header("location").unwrap().to_owned();
+        let id = address.split_once("at=").unwrap().1.split_once('&').unwrap().0.to_owned();
+        assert!(address.ends_with(&format!("#c-{id}")), "{address}");
+        id
+    };
+    let service = create_unconfigured(&client);
+    let shop = send(&[("move", "add"), ("name", "Shop"), ("kind", "group"), ("form-key", "add-1")]);
+    let till = send(&[("move", "add"), ("name", "Till"), ("kind", "component"), ("service_id", &service)]);
+    let mail = send(&[("move", "add"), ("name", "Mail"), ("parent_id", &shop)]);
+    assert_eq!(tree(&client, &page), ["Shop", ".Mail", "Till"]);
+    send(&[("move", "indent"), ("id", &till)]);
+    assert_eq!(tree(&client, &page), ["Shop", ".Mail", ".Till"]);
+    send(&[("move", "up"), ("id", &till)]);
+    assert_eq!(tree(&client, &page), ["Shop", ".Till", ".Mail"]);
+    send(&[("move", "outdent"), ("id", &mail)]);
+    send(&[("move", "up"), ("id", &mail)]);
+    assert_eq!(tree(&client, &page), ["Mail", "Shop", ".Till"]);
+    send(&[("move", "down"), ("id", &mail)]);
+    send(&[("move", "rename"), ("id", &mail), ("name", "Letters & parcels")]);
+    assert_eq!(tree(&client, &page), ["Shop", ".Till", "Letters & parcels"]);
+    let shown = user.get(&format!("{path}?at={till}&by=up")).expect(200).body;
+    let (_, row) = shown.split_once(&format!("id=\"c-{till}\"")).unwrap();
+    let row = row.split_once("</li>").unwrap().0;
+    assert!(row.contains("value=\"up\"") && row.contains("value=\"outdent\""), "{row}");
+    assert_eq!((row.matches(" disabled").count(), row.matches(" autofocus").count()), (3, 1), "{row}");
+    assert!(shown.contains("Letters &#38; parcels") && shown.contains("class=\"level-1\""), "{shown}");
+}
+
+#[test]
+fn groups_are_nested_five_levels_deep() {
+    let client = Server::shared().tenant("business");
+    let user = ConsoleUser::invited(&client, "editor");
+    let page = new_page(&client);
+    let mut parent = Value::Null;
+    for level in 1..=5 {
+        let body = json!({"name": format!("Level {level}"), "is_group": true, "parent_id": parent});
+        parent = json!(new_component(&client, &page, &body));
+    }
+    let fields =
+        [("move", "add"), ("name", "Too deep"), ("kind", "group"), ("parent_id", parent.as_str().unwrap())];
+    let refused = user.post(&format!("/statuspages/{page}/tree"), &fields).expect(422).body;
+    assert!(refused.contains("at most 5 levels deep") && refused.contains("class=\"level-4\""), "{refused}");
+    let fields = [("move", "add"), ("name", "Deepest"), ("parent_id", parent.as_str().unwrap())];
+    user.post(&format!("/statuspages/{page}/tree"), &fields).expect(303);
+    assert_eq!(tree(&client, &page)[5], ".....Deepest");
+    let viewer = ConsoleUser::invited(&client, "viewer");
+    viewer.post(&format!("/statuspages/{page}/tree"), &fields).expect(403);
+    assert!(!viewer.get(&format!("/statuspages/{page}")).expect(200).body.contains("name=\"move\""));
+}
+
+#[test]
+fn a_page_has_a_preview_before_it_is_published() {
+    let client = Server::shared().tenant("business");
+    let body =
+        json!({"name": "Shop", "slug": fresh("preview"), "is_published": false, "primary_color": "#336699"});
+    let page = id_of(&client.post("/v1/statuspages", &body).expect(201).data());
+    new_component(&client, &page, &json!({"name": "Till <b>"}));
+    let user = ConsoleUser::invited(&client, "viewer");
+    let screen = user.get(&format!("/statuspages/{page}?appearance=dark&width=phone")).expect(200);
+    assert!(screen.header("content-security-policy").unwrap().contains("frame-src 'self'"));
+    let source = format!("src=\"/console/statuspages/{page}/preview?appearance=dark\"");
+    assert!(screen.body.contains(&source) && screen.body.contains("narrow-preview"), "{}", screen.body);
+    let preview = user.get(&format!("/statuspages/{page}/preview?appearance=dark")).expect(200);
+    let policy = preview.header("content-security-policy").unwrap();
+    assert!(policy.contains("frame-ancestors 'self'") && !policy.contains("script-src"), "{policy}");
+    let body = &preview.body;
+    assert!(body.contains("data-theme=\"dark\"") && body.contains("Till &#60;b&#62;"), "{body}");
+    assert!(!body.contains("<script") && !body.contains("\"/static/"), "{body}");
+    for sheet in ["style.css", "own.css"] {
+        assert!(
+            body.contains(&format!("\"/console/statuspages/{page}/preview/{sheet}\"")),
+            "{sheet}: {body}"
+        );
+        let answer = user.get(&format!("/statuspages/{page}/preview/{sheet}")).expect(200);
+        assert_eq!(answer.header("content-type"), Some("text/css; charset=utf-8"));
+    }
+    let other = ConsoleUser::invited(&Server::shared().tenant("business"), "owner");
+    other.get(&format!("/statuspages/{page}/preview")).expect(404);
+    user.get(&format!("/statuspages/{page}/preview/other.css")).expect(404);
+}
+
+#[test]
+fn a_confined_user_sees_no_preview() {
+    let client = Server::shared().tenant("business");
+    client.post("/v1/tags", &json!({"key": "team", "value": "a"})).expect(201);
+    let scope =
+        client.post("/v1/access-scopes", &json!({"name": "Team", "tags": ["team:a"]})).expect(201).data();
+    let user = ConsoleUser::with(&client, &json!({"role": "viewer", "access_scope_id": scope["id"]}));
+    let page = new_page(&client);
+    let status = user.get(&format!("/statuspages/{page}/preview")).status;
+    assert!(matches!(status, 403 | 404), "{status}");
+}
+
+#[rstest]
+#[case("en", &["waiting for the records", "The records were not checked yet", "What to do:", "Verify"])]
+#[case("de", &["wartet auf die Einträge", "noch nicht geprüft", "Nächster Schritt:", "Prüfen"])]
+fn a_domain_shows_its_records_and_the_next_step(#[case] language: &str, #[case] words: &[&str]) {
+    let client = Server::shared().tenant("business");
+    let user = speaker(&client, "editor", language);
+    let page = new_page(&client);
+    let path = format!("/statuspages/{page}/domains");
+    assert!(user.get(&path).expect(200).body.contains("class=\"empty\""));
+    let hostname = format!("{}.shop.example", fresh("status"));
+    let made = client
+        .post(&format!("/v1{}", path.replace("domains", "custom-domains")), &json!({"hostname": hostname}));
+    let domain = made.expect(201).data();
+    let body = user.get(&path).expect(200).body;
+    for word in words {
+        assert!(body.contains(word), "{word}: {body}");
+    }
+    for member in ["hostname", "cname_target", "txt_record_name", "txt_record_value"] {
+        let value = domain[member].as_str().unwrap();
+        assert!(body.contains(&format!("<code>{value}</code>")), "{member}: {body}");
+    }
+    assert!(body.contains("<th scope=\"row\">CNAME</th>") && body.contains("/verify\""), "{body}");
 }
