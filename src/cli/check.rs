@@ -27,6 +27,7 @@ use crate::model::location::Location;
 use crate::model::secret::{KEY_LENGTH, SecretSealer};
 use crate::model::service::Service;
 use crate::model::vault::ServiceVault;
+use crate::probe::CheckInspection;
 use crate::probe::catalogue::definition;
 use crate::probe::spec::CheckSpec;
 use crate::probe::target::parse_target;
@@ -92,7 +93,7 @@ pub(super) async fn run(arguments: &CheckArguments, config: &Config) -> anyhow::
         }
     };
     let toolbox = app::toolbox(config, &Clock::System, None)?;
-    let (outcome, findings) = crate::probe::inspect(&spec, &toolbox).await;
+    let CheckInspection { outcome, findings, .. } = crate::probe::inspect(&spec, &toolbox).await;
     let target = &arguments.target;
     if matches!(&outcome, CheckOutcome::Measured(measurement) if is_blocked(measurement)) {
         eprintln!("watchkeeper: not checked: --egress or the list of forbidden addresses does not allow it");
@@ -178,8 +179,8 @@ fn spec(arguments: &CheckArguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         roster: Arc::new(LocationRegistry::new(vec![here()])),
         limits: Config::default().limits.engine,
     };
-    let defined = compiler.define(&service, organisation).map_err(|error| vec![error.to_string()])?;
-    defined.task.map(|task| task.spec).ok_or_else(|| vec!["this type has nothing to check".to_owned()])
+    let compiled = compiler.spec_of(&service, organisation).map_err(|error| vec![error.to_string()])?;
+    compiled.ok_or_else(|| vec!["this type has nothing to check".to_owned()])
 }
 
 fn throw_away_sealer() -> SecretSealer {

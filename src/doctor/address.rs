@@ -12,7 +12,7 @@ use crate::doctor::finding::DoctorFinding;
 use crate::model::check::{CheckOutcome, CheckStatus, CheckType, Measurement};
 use crate::probe::finding::{CheckFinding, FindingValue};
 use crate::probe::spec::CheckSpec;
-use crate::probe::{inspect, run};
+use crate::probe::{CheckInspection, inspect, run};
 
 /// Timeout of each check, in seconds.
 const CHECK_SECONDS: u8 = 5;
@@ -65,8 +65,10 @@ async fn check_certificate(config: &Config, target: &str) -> DoctorFinding {
         anyhow::Ok(inspect(&spec, &toolbox).await)
     };
     match inspected.await {
-        Ok((CheckOutcome::Measured(measured), facts)) => judge_certificate(target, &measured, &facts),
-        Ok((CheckOutcome::Unmeasured(trouble), _)) => {
+        Ok(CheckInspection { outcome: CheckOutcome::Measured(measured), findings, .. }) => {
+            judge_certificate(target, &measured, &findings)
+        }
+        Ok(CheckInspection { outcome: CheckOutcome::Unmeasured(trouble), .. }) => {
             let observation = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
             DoctorFinding::unknown(name, observation, "check the name servers first")
         }

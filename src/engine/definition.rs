@@ -156,6 +156,20 @@ impl DefinitionCompiler {
         })
     }
 
+    /// Returns the specification of a single check of this service, which need not be stored. `None` if it has nothing to
+    /// check.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::define`].
+    pub fn spec_of(
+        &self,
+        service: &Service,
+        organisation: Id,
+    ) -> Result<Option<Arc<CheckSpec>>, DefinitionError> {
+        Ok(self.define(service, organisation)?.task.map(|task| task.spec))
+    }
+
     /// Returns the planned checks of a stored service; their locations may all be unknown here. `None` while
     /// the service is paused or unconfigured, and for types that are not checked.
     ///

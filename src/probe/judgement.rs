@@ -7,7 +7,8 @@
 use crate::model::check::{
     CheckFailure, CheckOutcome, CheckStatus, ErrorCode, Measurement, Micros, PhaseTimings,
 };
-use crate::probe::condition::{Condition, DecidingConditions};
+use crate::probe::condition::DecidingConditions;
+use crate::probe::condition::report::CheckConditions;
 use crate::probe::fact::FactSource;
 
 /// The measurements of a target that answered.
@@ -24,8 +25,9 @@ pub(crate) struct AnswerMeasurement {
 }
 
 impl AnswerMeasurement {
-    pub(crate) fn judge(self, conditions: &[Condition], facts: &impl FactSource) -> CheckOutcome {
-        let deciding = DecidingConditions::of(conditions, facts);
+    pub(crate) fn judge(self, conditions: CheckConditions<'_>, facts: &impl FactSource) -> CheckOutcome {
+        conditions.report(facts);
+        let deciding = DecidingConditions::of(conditions.all, facts);
         let met = deciding.worst.map(|condition| {
             (condition.status(), CheckFailure::new(ErrorCode::ConditionFailed, condition.explain(facts)))
         });

@@ -50,17 +50,39 @@ mod trust;
 pub use icmp::ECHO_REQUESTS;
 pub use pinger::is_permitted as may_ping;
 
+use std::sync::OnceLock;
+
 use crate::model::check::CheckOutcome;
 use attempt::RunningAttempt;
+use condition::report::{CheckConditions, ConditionReport};
 use finding::CheckFinding;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
 
+/// What one attempt of a check shows to people.
+#[derive(Clone, Debug)]
+pub struct CheckInspection {
+    /// The outcome of the attempt, as for every check.
+    pub outcome: CheckOutcome,
+    /// The findings, for the types `ssl` and `dns`; empty for other types.
+    pub findings: Vec<CheckFinding>,
+    /// What each condition says, in their order; empty if the target did not answer.
+    pub conditions: Vec<ConditionReport>,
+}
+
 /// Runs one attempt of a check. Ends within about `spec.timeout`; never panics on data of a target. Runs on any
 /// tokio runtime with IO and time, including a current-thread one.
 pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> CheckOutcome {
+    run_with(spec, toolbox, None).await
+}
+
+async fn run_with(
+    spec: &CheckSpec,
+    toolbox: &Toolbox,
+    reports: Option<&OnceLock<Vec<ConditionReport>>>,
+) -> CheckOutcome {
     let attempt = RunningAttempt::start(spec.timeout);
-    let conditions = &spec.conditions;
+    let conditions = CheckConditions { all: &spec.conditions, reports };
     match &spec.kind {
         CheckKind::Http(check) => http::run(check, conditions, toolbox, attempt).await,
         CheckKind::Tcp(check) => tcp::run(check, conditions, toolbox, attempt).await,
@@ -70,12 +92,12 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> CheckOutcome {
     }
 }
 
-/// Runs one attempt, and also returns its findings for the types `ssl` and `dns`. For other types the list is
-/// empty.
-pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (CheckOutcome, Vec<CheckFinding>) {
+/// Runs one attempt as [`run`] does, and also returns what it found and what each condition says.
+pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> CheckInspection {
+    let reports = OnceLock::new();
     let attempt = RunningAttempt::start(spec.timeout);
-    let conditions = &spec.conditions;
-    match &spec.kind {
+    let conditions = CheckConditions { all: &spec.conditions, reports: Some(&reports) };
+    let (outcome, findings) = match &spec.kind {
         CheckKind::Ssl(check) => {
             let (outcome, facts) = ssl::examine(check, conditions, toolbox, attempt).await;
             (outcome, facts.as_ref().map(CheckFinding::all_of).unwrap_or_default())
@@ -84,6 +106,7 @@ pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (CheckOutcome, Vec<
             let (outcome, facts) = dns::examine(check, conditions, toolbox, attempt).await;
             (outcome, facts.as_ref().map(CheckFinding::all_of).unwrap_or_default())
         }
-        _ => (run(spec, toolbox).await, Vec::new()),
-    }
+        _ => (run_with(spec, toolbox, Some(&reports)).await, Vec::new()),
+    };
+    CheckInspection { outcome, findings, conditions: reports.into_inner().unwrap_or_default() }
 }

@@ -15,7 +15,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, Micros};
 use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
-use crate::probe::condition::Condition;
+use crate::probe::condition::report::CheckConditions;
 use crate::probe::connect::{DialRoute, check_other_family, dial, route};
 use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
@@ -28,7 +28,7 @@ const DAY_SECONDS: i64 = 86_400;
 
 pub(crate) async fn run(
     check: &SslCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     attempt: RunningAttempt,
 ) -> CheckOutcome {
@@ -38,7 +38,7 @@ pub(crate) async fn run(
 /// Runs the check and also returns the facts that were read, even for a refused certificate.
 pub(crate) async fn examine(
     check: &SslCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     mut attempt: RunningAttempt,
 ) -> (CheckOutcome, Option<SslFacts>) {

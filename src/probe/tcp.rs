@@ -5,7 +5,7 @@
 use crate::model::check::{CheckOutcome, Micros};
 use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
-use crate::probe::condition::Condition;
+use crate::probe::condition::report::CheckConditions;
 use crate::probe::connect::{OpenConnection, check_other_family, dial, route};
 use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
@@ -14,7 +14,7 @@ use crate::probe::toolbox::Toolbox;
 
 pub(crate) async fn run(
     check: &TcpCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     mut attempt: RunningAttempt,
 ) -> CheckOutcome {

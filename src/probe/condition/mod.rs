@@ -5,6 +5,7 @@
 //! undecided. `catalogue` decides which records are allowed; each probe supplies the facts.
 
 mod comparison;
+pub mod report;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +17,9 @@ use serde_json::Value;
 use crate::model::check::CheckStatus;
 use crate::probe::catalogue::admission::{ConditionFieldRef, field_of, value_fits};
 use crate::probe::catalogue::{CheckTypeDefinition, ConditionKind};
+use crate::probe::condition::report::ConditionReport;
 use crate::probe::fact::{Fact, FactSource, TextPresence};
+use crate::probe::finding::FindingValue;
 use crate::probe::json_path::{JsonPath, JsonSearch};
 use crate::probe::operator::Operator;
 use comparison::{ObservedValue, Operand};
@@ -53,6 +56,19 @@ pub enum ConditionState {
 }
 
 impl ConditionState {
+    /// The words of the states.
+    pub const WORDS: &'static [&'static str] = &["met", "unmet", "undecided"];
+
+    /// Returns the word of the state.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::Unmet => "unmet",
+            Self::Undecided => "undecided",
+        }
+    }
+
     const fn of(is_met: bool) -> Self {
         if is_met { Self::Met } else { Self::Unmet }
     }
@@ -111,6 +127,30 @@ impl Condition {
     #[must_use]
     pub const fn status(&self) -> CheckStatus {
         self.status
+    }
+
+    /// Returns what the condition says about these facts.
+    #[must_use]
+    pub fn report(&self, facts: &impl FactSource) -> ConditionReport {
+        let (expected, found) = match &self.subject {
+            ConditionSubject::Number(fact) => (true, facts.number(*fact).map(FindingValue::Number)),
+            // An address at which a request has ended may hold a secret.
+            ConditionSubject::Text(Fact::FinalUrl) => (true, None),
+            ConditionSubject::Text(fact) => {
+                (true, facts.text(*fact).map(|text| FindingValue::Text(text.into_owned())))
+            }
+            ConditionSubject::List(fact) => {
+                (true, facts.list(*fact).map(|items| FindingValue::List(items.to_vec())))
+            }
+            ConditionSubject::Body | ConditionSubject::Json(_) | ConditionSubject::Header(_) => (false, None),
+        };
+        ConditionReport {
+            condition: self.to_string(),
+            status: self.status,
+            state: self.state(facts),
+            expected: expected.then(|| self.operand.to_string()),
+            found,
+        }
     }
 
     /// Returns true when the response body must be kept for this condition.

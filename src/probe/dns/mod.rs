@@ -18,7 +18,8 @@ use crate::egress::local_fault;
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault};
 use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::{AttemptPhase, RunningAttempt};
-use crate::probe::condition::{Condition, DecidingConditions};
+use crate::probe::condition::DecidingConditions;
+use crate::probe::condition::report::CheckConditions;
 use crate::probe::judgement::AnswerMeasurement;
 use crate::probe::resolver::UNREADABLE;
 use crate::probe::spec::DnsCheck;
@@ -32,7 +33,7 @@ pub(crate) use records::{aliases, texts};
 /// Asks the question and judges the answer.
 pub(crate) async fn run(
     check: &DnsCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     attempt: RunningAttempt,
 ) -> CheckOutcome {
@@ -42,7 +43,7 @@ pub(crate) async fn run(
 /// Runs the check and also returns the facts of the answer; `None` if no answer says that the name exists.
 pub(crate) async fn examine(
     check: &DnsCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     mut attempt: RunningAttempt,
 ) -> (CheckOutcome, Option<DnsFacts>) {
@@ -60,7 +61,7 @@ pub(crate) async fn examine(
         AnswerMeasurement { response_time, timings: attempt.answered(), status_code: None, partial: None };
     let facts = DnsFacts::read(check, &message, response_time);
     let outcome = answered.judge(conditions, &facts);
-    let outcome = match DecidingConditions::of(conditions, &facts).worst {
+    let outcome = match DecidingConditions::of(conditions.all, &facts).worst {
         Some(condition) if facts.counts_none(condition) => without_records(outcome, check),
         _ => outcome,
     };

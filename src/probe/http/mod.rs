@@ -25,6 +25,7 @@ use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode};
 use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
 use crate::probe::condition::Condition;
+use crate::probe::condition::report::CheckConditions;
 use crate::probe::connect::{check_other_family, dial, route};
 use crate::probe::judgement::AnswerMeasurement;
 use crate::probe::link::ProbeConnection;
@@ -42,11 +43,11 @@ const DECODING_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(
     check: &HttpCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     mut attempt: RunningAttempt,
 ) -> CheckOutcome {
-    let wants_body = conditions.iter().any(Condition::needs_body);
+    let wants_body = conditions.all.iter().any(Condition::needs_body);
     let visit = HttpCheckContext {
         check,
         toolbox,
@@ -67,7 +68,7 @@ pub(crate) async fn run(
         partial,
     };
     let reading = BodyReadOptions {
-        is_json: conditions.iter().any(Condition::needs_json),
+        is_json: conditions.all.iter().any(Condition::needs_json),
         windows: toolbox.decoding_windows(),
         deadline: attempt.deadline.max(Instant::now() + DECODING_TIME),
     };

@@ -15,7 +15,7 @@ use crate::egress::{EgressGate, PermittedAddress};
 use crate::model::check::{CheckFailure, CheckOutcome, ErrorCode, LocalFault, Micros, micros};
 use crate::probe::abort::ProbeAbort;
 use crate::probe::attempt::RunningAttempt;
-use crate::probe::condition::Condition;
+use crate::probe::condition::report::CheckConditions;
 use crate::probe::connect::route;
 use crate::probe::fact::{Fact, FactSource};
 use crate::probe::judgement::{AnswerMeasurement, milliseconds};
@@ -32,7 +32,7 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// Sends the pings and judges the replies.
 pub(crate) async fn run(
     check: &IcmpCheck,
-    conditions: &[Condition],
+    conditions: CheckConditions<'_>,
     toolbox: &Toolbox,
     mut attempt: RunningAttempt,
 ) -> CheckOutcome {
