@@ -180,6 +180,16 @@ impl ServiceRouter {
         }
     }
 
+    /// Lets all locations of the service check at once.
+    ///
+    /// # Errors
+    /// [`OwnersUnavailable`] when no node watches the service, or its node does not answer in time.
+    pub async fn check_now(&self, service: ServiceAddress) -> Result<(), OwnersUnavailable> {
+        let key = |service: &ServiceAddress| service.key;
+        let asked = self.ask_owners(&[service], key, PeerRequest::LookAt, PATIENCE).await;
+        if asked.unanswered > 0 { Err(OwnersUnavailable { services: asked.unanswered }) } else { Ok(()) }
+    }
+
     /// Returns true if this node watches all of these services.
     fn has_all(&self, services: &[ServiceAddress]) -> bool {
         let asked: PartitionSet = services.iter().map(|service| Partition::of(service.key)).collect();

@@ -10,7 +10,7 @@ use crate::http::v1::{
     access_scopes, audit_log, components, contacts, custom_domains, escalation_policies, events, history,
     incident_policies, incidents, maintenance_series, maintenances, notices, notification_channels,
     notifications, oncall, reference, services, simulations, sla_targets, statuspages, subscribers, tags,
-    tokens, users, wall_keys,
+    tokens, trials, users, wall_keys,
 };
 
 /// Builds the OpenAPI document of a server with these routes and settings.
@@ -24,6 +24,7 @@ fn chapters(config: &Config) -> Vec<ApiChapter> {
     vec![
         services::openapi::chapter(),
         history::openapi::chapter(),
+        trials::openapi::chapter(),
         simulations::openapi::chapter(),
         tags::openapi::chapter(),
         incidents::openapi::chapter(),

@@ -204,7 +204,7 @@ struct Blank {
 
 const VERBS: [(&str, &[&str]); 5] = [
     ("GET", &["", "/metrics", "/response-times", "/uptime?days=3", "/checks", "/incidents", "/maintenances"]),
-    ("POST", &["/pause", "/resume", "/status-override", "/heartbeat/rotate", "/simulate"]),
+    ("POST", &["/pause", "/resume", "/check-now", "/status-override", "/heartbeat/rotate", "/simulate"]),
     ("PATCH", &[""]),
     ("PUT", &[""]),
     ("DELETE", &["", "/status-override", "?delete_orphaned_incidents=1&delete_orphaned_maintenances=1"]),

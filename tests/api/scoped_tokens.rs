@@ -14,7 +14,7 @@ fn resources_outside_of_the_scope_answer_like_unknown_ones() {
     let world = World::new();
     let of_service = "GET GET/metrics GET/response-times GET/uptime GET/checks GET/incidents GET/maintenances \
         PATCH PUT DELETE POST/pause POST/resume POST/status-override DELETE/status-override POST/heartbeat/rotate \
-        POST/simulate";
+        POST/simulate POST/check-now";
     let of_incident = "GET PATCH PUT DELETE POST/updates POST/resolve";
     let of_maintenance = "GET PATCH PUT DELETE POST/start POST/complete POST/extend POST/cancel";
     let said = r#"{"status": "down", "reason": "x", "message": "x", "scheduled_end": null}"#;

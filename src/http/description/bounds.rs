@@ -54,6 +54,7 @@ fn of_services() -> Vec<DocumentedLimit> {
             &[
                 "POST /v1/services/{id}/pause",
                 "POST /v1/services/{id}/resume",
+                "POST /v1/services/{id}/check-now",
                 "POST /v1/services/{id}/status-override",
                 "POST /v1/services/{id}/heartbeat/rotate",
             ],
@@ -61,7 +62,7 @@ fn of_services() -> Vec<DocumentedLimit> {
                 "one state, one override with a reason of {} characters, one secret",
                 service::REASON_LENGTH.end()
             ),
-            "403 when `resume` exceeds the plan; 422",
+            "403 when `resume` exceeds the plan; 429 for a second `check-now` of a service within 10 seconds; 422",
         ),
         bound(
             &[
@@ -74,6 +75,11 @@ fn of_services() -> Vec<DocumentedLimit> {
                 oncall::schedule::DAYS_MAX
             ),
             "429 while one simulation of the organisation runs, or two in the process; 422",
+        ),
+        bound(
+            &["POST /v1/trials"],
+            "nothing is stored; four trials of the organisation at a time, 16 in the process, 30 seconds each",
+            "429; 422",
         ),
         bound(
             &["POST /v1/tags", "POST /v1/tags/ensure", "PATCH /v1/tags/{id}"],

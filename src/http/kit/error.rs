@@ -76,6 +76,12 @@ pub enum ApiError {
     /// 429: too many simulations are running. Holds the seconds until the next attempt.
     #[error("Other simulations are running. Try again in {0} seconds.")]
     Simulating(u64),
+    /// 429: too many trials of checks are running. Holds the seconds until the next attempt.
+    #[error("Other trials are running. Try again in {0} seconds.")]
+    TooManyTrials(u64),
+    /// 429: the service was asked to check too recently. Holds the seconds until the next attempt is allowed.
+    #[error("This service was asked to check a moment ago. Try again in {0} seconds.")]
+    CheckCooldown(u64),
     /// 429: the organisation has too many open event streams. Holds the seconds until the next attempt.
     #[error("Too many streams of events are open. Close one, or try again in {0} seconds.")]
     TooManyStreams(u64),
@@ -85,6 +91,9 @@ pub enum ApiError {
     /// 503: the measurement store is unavailable.
     #[error("Measurement data is not available at the moment.")]
     MeasurementsUnavailable,
+    /// 503: no node watches the service at the moment.
+    #[error("No node watches this service at the moment. Try again soon.")]
+    Unwatched,
     /// 503: the server is starting, stopping, or without a database.
     #[error("The service is not available at the moment.")]
     Unavailable,
@@ -123,6 +132,12 @@ pub enum StateConflict {
     /// The server cannot make a backup now.
     #[error(transparent)]
     Backup(RequestError),
+    /// The service is paused, so it is not checked.
+    #[error("The service is paused; resume it first.")]
+    ServicePaused,
+    /// No location checks the service.
+    #[error("No location checks this service: it has no settings, or its type is not checked.")]
+    NotChecked,
     /// The series has lost its last service.
     #[error("The series is cancelled; create a new one.")]
     SeriesCancelled,
@@ -159,11 +174,15 @@ impl ApiError {
             Self::TooManyRequests(_)
             | Self::VerifyCooldown(_)
             | Self::Simulating(_)
+            | Self::TooManyTrials(_)
+            | Self::CheckCooldown(_)
             | Self::TooManyStreams(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::MeasurementsUnavailable | Self::Unavailable | Self::DiskFull | Self::GivenUp => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::MeasurementsUnavailable
+            | Self::Unwatched
+            | Self::Unavailable
+            | Self::DiskFull
+            | Self::GivenUp => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -212,9 +231,13 @@ impl ApiError {
             Self::TooManyRequests(seconds)
             | Self::VerifyCooldown(seconds)
             | Self::Simulating(seconds)
+            | Self::TooManyTrials(seconds)
+            | Self::CheckCooldown(seconds)
             | Self::TooManyStreams(seconds) => retry(*seconds),
             Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
-            Self::Unavailable | Self::DiskFull | Self::GivenUp => retry(SERVICE_RETRY_SECONDS),
+            Self::Unwatched | Self::Unavailable | Self::DiskFull | Self::GivenUp => {
+                retry(SERVICE_RETRY_SECONDS)
+            }
             _ => Vec::new(),
         }
     }

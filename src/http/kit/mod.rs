@@ -14,6 +14,7 @@ pub mod fields;
 pub mod known_input;
 pub mod languages;
 pub mod linked_ids;
+pub mod organisation_slots;
 pub mod page;
 pub mod path;
 pub mod query;

@@ -217,6 +217,9 @@ pub enum FieldRule {
     /// A simulation was requested for a service that locations do not check.
     #[error("Only services that locations check can be simulated.")]
     NotProbed,
+    /// A trial was requested of a check type that locations do not check.
+    #[error("A service of this type reports itself or is set by people; there is nothing to try.")]
+    NothingToTry,
     /// The effect of the setting cannot be derived from stored results.
     #[error("Stored results do not tell what this would have changed.")]
     NotReplayed,

@@ -47,6 +47,7 @@ pub(super) mod statuspages;
 pub(super) mod subscribers;
 pub(super) mod tags;
 pub(super) mod tokens;
+pub(super) mod trials;
 pub(super) mod users;
 pub(super) mod wall_keys;
 pub(super) mod warnings;

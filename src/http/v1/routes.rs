@@ -10,11 +10,13 @@ use crate::http::v1::history::{checks, metrics, response_times, status_changes, 
 use crate::http::v1::incidents::{acknowledgement, service_incidents, timeline};
 use crate::http::v1::maintenances::operations;
 use crate::http::v1::services::ServiceCache;
+use crate::http::v1::services::check_now::{CheckCooldowns, check_service_now};
 use crate::http::v1::services::{DELETE_ORPHANED_INCIDENTS, DELETE_ORPHANED_MAINTENANCES, actions};
-use crate::http::v1::simulations::{SimulationSlots, simulate_service};
+use crate::http::v1::simulations::{simulate_service, simulation_slots};
 use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
+use crate::http::v1::trials::{run_trial, trial_slots};
 use crate::http::v1::{
     access_scopes, assets, audit_log, channel_types, check_types, components, contacts, custom_domains,
     engine, escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me,
@@ -72,11 +74,14 @@ fn reference() -> Vec<ApiRoute<AppState>> {
 
 fn service_routes() -> Vec<ApiRoute<AppState>> {
     let cache = Arc::new(ServiceCache::default());
-    let simulations = Arc::new(SimulationSlots::default());
+    let simulations = Arc::new(simulation_slots());
+    let trials = Arc::new(trial_slots());
+    let cooldowns = Arc::new(CheckCooldowns::default());
     let view = AccessRule::needs(&[May::ServicesView]);
     let simulate = AccessRule::needs(&[May::ServicesSimulate]);
     let create = AccessRule::needs(&[May::ServicesCreate]);
     let edit = AccessRule::needs(&[May::ServicesEdit]);
+    let try_out = AccessRule::needs_one_of(&[May::ServicesCreate, May::ServicesEdit]);
     let pause = AccessRule::needs_one_of(&[May::ServicesEdit, May::ServicesPause]);
     let delete = AccessRule::needs(&[May::ServicesDelete]).when_true(&[
         (DELETE_ORPHANED_INCIDENTS, May::IncidentsDelete),
@@ -85,11 +90,13 @@ fn service_routes() -> Vec<ApiRoute<AppState>> {
     vec![
         ApiRoute::get("/v1/services", view, with(&cache, services::list_services)),
         ApiRoute::post("/v1/services", create, services::create_service),
+        ApiRoute::post_query("/v1/trials", try_out, with(&trials, run_trial)),
         ApiRoute::get("/v1/services/{id}", view, with(&cache, services::show_service)),
         ApiRoute::update("/v1/services/{id}", edit, services::update_service),
         ApiRoute::delete("/v1/services/{id}", delete, services::delete_service),
         ApiRoute::post("/v1/services/{id}/pause", pause, actions::pause_service),
         ApiRoute::post("/v1/services/{id}/resume", pause, actions::resume_service),
+        ApiRoute::post("/v1/services/{id}/check-now", pause, with(&cooldowns, check_service_now)),
         ApiRoute::post("/v1/services/{id}/status-override", edit, actions::set_status_override),
         ApiRoute::delete("/v1/services/{id}/status-override", edit, actions::remove_status_override),
         ApiRoute::post("/v1/services/{id}/heartbeat/rotate", edit, actions::rotate_heartbeat),

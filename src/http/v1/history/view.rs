@@ -8,7 +8,7 @@ use crate::http::openapi::shape::{
     ApiSchema, duration_or_null, enum_of, integer, number, percent_or_null, string, text, timestamp,
 };
 use crate::http::v1::history::tenths_ms;
-use crate::model::check::{CheckStatus, Micros};
+use crate::model::check::{CheckStatus, Micros, PhaseTimings};
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
 use crate::stats::rollup::CheckSums;
 use crate::stats::uptime::Availability;
@@ -238,12 +238,26 @@ pub(in crate::http::v1) struct TimingsView {
     total: Option<f64>,
 }
 
+impl TimingsView {
+    /// Creates the view of the phases of a check.
+    pub(in crate::http::v1) fn of(timings: &PhaseTimings) -> Self {
+        let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
+        Self {
+            dns: milliseconds(timings.dns),
+            connect: milliseconds(timings.connect),
+            tls: milliseconds(timings.tls),
+            ttfb: milliseconds(timings.ttfb),
+            transfer: milliseconds(timings.transfer),
+            total: milliseconds(timings.total),
+        }
+    }
+}
+
 impl<'a> CheckView<'a> {
     /// Creates the view of a stored check.
     pub(in crate::http::v1) fn of(check: &'a StoredCheck) -> Self {
         let seen = &check.measurement;
         let failure = seen.failure.as_deref();
-        let milliseconds = |phase: Option<Micros>| phase.map(|phase| f64::from(phase.get()) / 1_000.0);
         Self {
             checked_at: check.checked_at,
             probe: &check.probe,
@@ -251,14 +265,7 @@ impl<'a> CheckView<'a> {
             response_time_ms: seen.response_time.map(whole_ms),
             status_code: seen.status_code,
             error_message: failure.map(|failure| failure.message.as_ref()),
-            timings: TimingsView {
-                dns: milliseconds(seen.timings.dns),
-                connect: milliseconds(seen.timings.connect),
-                tls: milliseconds(seen.timings.tls),
-                ttfb: milliseconds(seen.timings.ttfb),
-                transfer: milliseconds(seen.timings.transfer),
-                total: milliseconds(seen.timings.total),
-            },
+            timings: TimingsView::of(&seen.timings),
             scheduled_at: check.scheduled_at,
             attempt: check.attempt,
             error_code: failure.map(|failure| failure.code.as_str()),
@@ -267,7 +274,7 @@ impl<'a> CheckView<'a> {
 }
 
 /// Converts to whole milliseconds, rounded; at least 1, because a measured time is never zero.
-fn whole_ms(phase: Micros) -> u32 {
+pub(in crate::http::v1) fn whole_ms(phase: Micros) -> u32 {
     (phase.get().saturating_add(500) / 1_000).max(1)
 }
 

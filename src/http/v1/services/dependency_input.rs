@@ -27,6 +27,11 @@ pub(super) struct DependencyInput {
 }
 
 impl DependencyInput {
+    /// Creates the input of a body whose dependencies are not read.
+    pub(super) fn unread() -> Self {
+        Self { errors: FieldErrors::default(), choice: None }
+    }
+
     /// Reads the body of a write to the service with this id (`None` = a new service), and looks up the entries.
     pub(super) async fn read(
         body: &Map<String, Value>,

@@ -112,6 +112,27 @@ impl ServiceParser<'_> {
     }
 }
 
+/// Reads a service that is checked once and not stored, as a create request does, or as an update of `stored` does. Tags and
+/// dependencies are not read.
+///
+/// # Errors
+///
+/// All errors, by field.
+pub(in crate::http::v1) fn read_unstored(
+    state: &AppState,
+    caller: &Caller,
+    body: &Map<String, Value>,
+    stored: Option<&Service>,
+) -> Result<Service, FieldErrors> {
+    let id = stored.map_or_else(Id::random, |stored| stored.id);
+    let (tagging, depending) = (TagInput::unread(), DependencyInput::unread());
+    let parser = ServiceParser { state, caller, id, tagging: &tagging, depending: &depending };
+    match stored {
+        Some(stored) => parser.read_changes(body, stored),
+        None => parser.read_new(body),
+    }
+}
+
 /// The service whose settings are written, and the caller.
 #[derive(Clone, Copy)]
 pub(in crate::http::v1) struct SettingsSubject<'a> {

@@ -4,6 +4,7 @@
 //! overrides; bodies are read in `draft`; `deletion` has the effects of a deletion; `view` is the JSON.
 
 pub(super) mod actions;
+pub(super) mod check_now;
 mod deletion;
 mod dependency_input;
 mod dependency_view;
@@ -18,7 +19,7 @@ mod stored;
 mod tag_input;
 pub(super) mod view;
 
-pub(super) use draft::{SettingsSubject, merge_settings};
+pub(super) use draft::{SettingsSubject, merge_settings, read_unstored};
 pub(super) use service_cache::ServiceCache;
 
 use std::sync::Arc;

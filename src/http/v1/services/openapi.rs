@@ -6,7 +6,8 @@ use crate::http::gate::route::HttpVerb;
 use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{
-    ApiSchema, always_true, boolean, enum_of, id, integer, list_of, named, object, string, text_in, view,
+    ApiSchema, always_true, boolean, enum_of, id, integer, list_of, named, object, string, text_in,
+    timestamp, view,
 };
 use crate::http::v1::services::filter::TEXT_MAX;
 use crate::http::v1::services::settings::openapi as settings;
@@ -92,6 +93,18 @@ fn acts() -> Vec<ApiOperation> {
             act("/v1/services/{id}/resume", "resume_service", "Resume a service")
                 .says("A check starts at once. 403 when the plan allows no further service."),
         ),
+        act("/v1/services/{id}/check-now", "check_service_now", "Check a service now")
+            .says(
+                "All locations check at once; the schedule of the following checks stays. 409 for services that are paused or \
+                not checked; 429 within 10 seconds of the last request for the service.",
+            )
+            .answers(
+                202,
+                "The check is requested; its results are in `GET /v1/services/{id}/checks`.",
+                enveloped(object().has("requested_at", timestamp())),
+                Some(json!({"data": {"requested_at": "2026-11-21T10:00:00.000Z"}})),
+            )
+            .refuses(&[409, 503]),
         shows(
             act("/v1/services/{id}/status-override", "set_status_override", "Override the status")
                 .says("Checks continue; the override is the status that people see until it is removed.")
@@ -122,6 +135,12 @@ fn write(settings: ApiSchema) -> ApiSchema {
         .may_have("tags", list_of(string()).items(0, TAGS_MAX).nullable().says(tags))
         .may_have("settings", settings)
         .may_have("depends_on", list_of(string()).items(0, DEPENDENCIES_MAX).says(depends_on))
+}
+
+/// The body of a trial: that of a create request, or of an update of a stored service.
+pub(in crate::http::v1) fn tried() -> ApiSchema {
+    let service = "Omitted fields, also secrets, are those of this service; needs `services.edit`.";
+    write(settings::sent(&[])).may_have("service_id", id().says(service))
 }
 
 pub(in crate::http::v1) fn sent_settings() -> ApiSchema {

@@ -36,6 +36,11 @@ struct TagChoice {
 }
 
 impl TagInput {
+    /// Creates the input of a body whose tags are not read.
+    pub(super) fn unread() -> Self {
+        Self { errors: FieldErrors::default(), choice: None }
+    }
+
     /// Reads the body of a write to a service (`None` = a new service), and looks up the tags.
     pub(super) async fn read(
         body: &Map<String, Value>,
