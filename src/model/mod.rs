@@ -52,6 +52,7 @@ pub mod outage;
 pub mod outage_edges;
 pub mod outage_evidence;
 pub mod partition;
+pub mod passkey;
 pub mod password;
 pub mod plans;
 pub mod quorum;
