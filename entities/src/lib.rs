@@ -63,6 +63,8 @@ pub mod organisation;
 pub mod outage;
 pub mod page_access_link;
 pub mod partition_hold;
+pub mod passkey;
+pub mod passkey_challenge;
 pub mod probe_location;
 pub mod service;
 pub mod service_dependency;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::service_router::ownership::Ownership;
-use crate::store::{Databases, StoreError, audit_entries, console_sessions, events, idempotency_keys};
+use crate::store::{
+    Databases, StoreError, audit_entries, console_sessions, events, idempotency_keys, passkeys,
+};
 
 /// Runs the due work at the interval `every`, until the future is dropped. While the wall clock is not trusted, no work
 /// is due; in a cluster only one node does it.
@@ -32,6 +34,7 @@ pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreErro
     idempotency_keys::forget_old(&transaction, now).await?;
     events::forget_old(&transaction, now).await?;
     console_sessions::forget_old(&transaction, now).await?;
+    passkeys::forget_old_challenges(&transaction, now).await?;
     // More than fit into one transaction are left to the next run.
     audit_entries::forget_old(&transaction, now).await?;
     Ok(transaction.commit().await?)

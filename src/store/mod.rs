@@ -62,6 +62,7 @@ mod open_transaction;
 pub mod organisations;
 pub mod outages;
 mod page_window;
+pub mod passkeys;
 mod pool;
 mod postgres_transaction;
 pub mod probe_locations;

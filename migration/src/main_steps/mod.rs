@@ -53,6 +53,7 @@ mod m0051_page_access_links;
 mod m0052_page_figures;
 mod m0053_console_users;
 mod m0054_audit_entries;
+mod m0055_passkeys;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -114,6 +115,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0052_page_figures::Step),
         Box::new(m0053_console_users::Step),
         Box::new(m0054_audit_entries::Step),
+        Box::new(m0055_passkeys::Step),
     ]
 }
 

@@ -75,6 +75,8 @@ pub fn main() -> Vec<TableLayout> {
         TableLayout::of::<entities::console_user::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::console_session::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::console_link::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::passkey::Entity>(SMALL_ROWS),
+        TableLayout::of::<entities::passkey_challenge::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::wall_key::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::audit_entry::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::probe_location::Entity>(SMALL_ROWS),
