@@ -17,7 +17,7 @@ use crate::id::Id;
 use crate::model::audit::{AuditActor, AuditEntry, AuditObject, ObjectViews, name_in};
 
 /// Collections of the API, and the kind of object that each holds. A segment of a path that is not listed is an action.
-const COLLECTIONS: [(&str, &str); 28] = [
+const COLLECTIONS: [(&str, &str); 29] = [
     ("absences", "oncall_absence"),
     ("access-scopes", "access_scope"),
     ("assets", "asset"),
@@ -36,6 +36,7 @@ const COLLECTIONS: [(&str, &str); 28] = [
     ("notification-channels", "notification_channel"),
     ("notifications", "notification"),
     ("overrides", "oncall_override"),
+    ("passkeys", "passkey"),
     ("schedules", "oncall_schedule"),
     ("services", "service"),
     ("sessions", "session"),

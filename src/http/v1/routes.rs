@@ -450,6 +450,7 @@ fn token_routes() -> Vec<ApiRoute<AppState>> {
 }
 
 fn user_routes() -> Vec<ApiRoute<AppState>> {
+    use users::passkeys::{delete_passkey, list_passkeys};
     use users::sessions::{delete_session, list_sessions};
     let manage = AccessRule::needs(&[May::UsersManage]).for_whole_organisation();
     vec![
@@ -461,6 +462,8 @@ fn user_routes() -> Vec<ApiRoute<AppState>> {
         ApiRoute::post("/v1/users/{id}/reset", manage, users::reset_user),
         ApiRoute::get("/v1/users/{id}/sessions", manage, list_sessions),
         ApiRoute::delete("/v1/users/{id}/sessions/{session}", manage, delete_session),
+        ApiRoute::get("/v1/users/{id}/passkeys", manage, list_passkeys),
+        ApiRoute::delete("/v1/users/{id}/passkeys/{passkey}", manage, delete_passkey),
     ]
 }
 

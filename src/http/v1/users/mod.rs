@@ -1,10 +1,11 @@
 //! `/v1/users`: users of the console. Each gets a link by which they choose a password; nobody else ever knows it.
 //!
 //! Every write locks the organisation first, so that one unconfined owner who can sign in is always left. Bodies are read in `draft`, `view`
-//! is the JSON, and `sessions` are the browsers in which a user has signed in.
+//! is the JSON, `sessions` are the browsers in which a user has signed in, and `passkeys` the passkeys of a user.
 
 mod draft;
 pub(in crate::http) mod openapi;
+pub(super) mod passkeys;
 pub(super) mod sessions;
 mod view;
 

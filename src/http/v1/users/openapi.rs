@@ -7,7 +7,7 @@ use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{ApiChapter, ApiOperation, enveloped, example};
 use crate::http::openapi::shape::{ApiSchema, list_of, named, object, view};
 use crate::http::v1::confined_to::chosen_scope;
-use crate::http::v1::users::view::{LinkedUserView, SessionView, UserView, email, name, role};
+use crate::http::v1::users::view::{LinkedUserView, PasskeyView, SessionView, UserView, email, name, role};
 
 const EXAMPLE: &str = include_str!("example.json");
 const LIST: &str = "/v1/users";
@@ -15,12 +15,15 @@ const ITEM: &str = "/v1/users/{id}";
 const RESET: &str = "/v1/users/{id}/reset";
 const SESSIONS: &str = "/v1/users/{id}/sessions";
 const SESSION: &str = "/v1/users/{id}/sessions/{session}";
+const PASSKEYS: &str = "/v1/users/{id}/passkeys";
+const PASSKEY: &str = "/v1/users/{id}/passkeys/{passkey}";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![
         ("User", view::<UserView<'_>>()),
         ("LinkedUser", view::<LinkedUserView<'_>>()),
         ("Session", view::<SessionView<'_>>()),
+        ("Passkey", view::<PasskeyView<'_>>()),
         ("CreateUser", write().needs(&["email", "role"])),
         ("UpdateUser", write()),
     ];
@@ -68,7 +71,28 @@ fn operations() -> Vec<ApiOperation> {
         ApiOperation::new(HttpVerb::Delete, SESSION, "delete_session", "End a session")
             .deletes("Ended.")
             .refuses(&[422]),
+        ApiOperation::new(HttpVerb::Get, PASSKEYS, "list_passkeys", "List the passkeys of a user")
+            .says("Users add passkeys themselves, in their settings.")
+            .answers(
+                200,
+                "The passkeys, oldest first.",
+                enveloped(list_of(named("Passkey"))),
+                Some(json!({"data": [passkey()]})),
+            ),
+        ApiOperation::new(HttpVerb::Delete, PASSKEY, "delete_passkey", "Delete a passkey")
+            .says("The user cannot sign in with it any more. Sessions go on.")
+            .deletes("Deleted.")
+            .refuses(&[422]),
     ]
+}
+
+fn passkey() -> Value {
+    json!({
+        "id": "pNSJxMbDTX2uHc08AiCqo",
+        "name": "Phone",
+        "created_at": "2026-11-20T09:00:00.000Z",
+        "last_used_at": "2026-11-20T09:30:00.000Z",
+    })
 }
 
 fn session() -> Value {

@@ -1,15 +1,18 @@
-//! Users of the console and their sessions, as clients see them.
+//! Users of the console, their sessions and passkeys, as clients see them.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{ApiSchema, enum_of, id, string, text_in, timestamp, url};
+use crate::http::openapi::shape::{
+    ApiSchema, enum_of, id, string, text_in, timestamp, timestamp_or_null, url,
+};
 use crate::http::v1::confined_to::{KnownScopes, shown_scope};
 use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::console_session::ConsoleSession;
 use crate::model::console_user::{ConsoleUser, NAME_LENGTH, UserRole};
+use crate::model::passkey::Passkey;
 
 /// A user of the console.
 #[derive(Serialize, ToSchema)]
@@ -60,6 +63,20 @@ pub(super) struct SessionView<'a> {
     seen_at: Timestamp,
 }
 
+/// A passkey by which a user signs in.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Passkey)]
+pub(super) struct PasskeyView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = name)]
+    name: &'a str,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = last_used_at, required)]
+    last_used_at: Option<Timestamp>,
+}
+
 impl<'a> UserView<'a> {
     /// Creates the view of a user.
     pub(super) fn of(user: &'a ConsoleUser, scopes: &'a KnownScopes) -> Self {
@@ -89,6 +106,18 @@ impl<'a> SessionView<'a> {
     }
 }
 
+impl<'a> PasskeyView<'a> {
+    /// Creates the view of a passkey.
+    pub(super) fn of(passkey: &'a Passkey) -> Self {
+        Self {
+            id: passkey.id,
+            name: &passkey.name,
+            created_at: passkey.created_at,
+            last_used_at: passkey.last_used_at,
+        }
+    }
+}
+
 pub(super) fn email() -> ApiSchema {
     string().says("By which the user signs in; unique in the installation.").example("anna@example.com")
 }
@@ -104,6 +133,10 @@ pub(super) fn role() -> ApiSchema {
 fn link() -> ApiSchema {
     url()
         .says("By this address the user chooses a password. It works once, and is shown only in this answer.")
+}
+
+fn last_used_at() -> ApiSchema {
+    timestamp_or_null().says("Time of the last sign-in with it; null before the first.")
 }
 
 fn seen_at() -> ApiSchema {
