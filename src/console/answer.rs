@@ -94,6 +94,14 @@ pub(super) fn framed_file(
     content.answer(answer, request)
 }
 
+/// Returns a plain text for a script, which no cache may store.
+pub(super) fn text(status: StatusCode, text: &str) -> HttpResponse {
+    guarded(status)
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .content_type("text/plain; charset=utf-8")
+        .body(text.to_owned())
+}
+
 /// Returns a redirect to a path of the console after a form.
 pub(super) fn see_other(path: &str) -> HttpResponse {
     guarded(StatusCode::SEE_OTHER)

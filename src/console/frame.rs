@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::console::console_texts::ConsoleTexts;
-use crate::console::static_files::{script_address, style_address};
+use crate::console::static_files::{passkey_script_address, script_address, style_address};
 use crate::console::visit::UserVisit;
 use crate::model::access::Permission;
 
@@ -83,6 +83,8 @@ pub(super) struct ConsoleFrame {
     pub(super) title: String,
     pub(super) style: String,
     pub(super) script: String,
+    /// Address of the script for passkeys, if the document has forms for them.
+    pub(super) passkey_script: Option<String>,
     /// Links to the sections that the user may see; empty for documents without a user.
     pub(super) sections: Vec<NavLink>,
     /// Name of the user.
@@ -116,6 +118,7 @@ impl ConsoleFrame {
             title,
             style: style_address(),
             script: script_address(),
+            passkey_script: None,
             sections: seen.map(link).collect(),
             user: Some(visit.signed_in.user.name.clone()),
             has_shortcuts: visit.signed_in.user.has_shortcuts,
@@ -131,12 +134,18 @@ impl ConsoleFrame {
             title,
             style: style_address(),
             script: script_address(),
+            passkey_script: None,
             sections: Vec::new(),
             user: None,
             has_shortcuts: false,
             notice: None,
             is_content_only: false,
         }
+    }
+
+    /// The same, with the script for passkeys.
+    pub(super) fn with_passkeys(self) -> Self {
+        Self { passkey_script: Some(passkey_script_address()), ..self }
     }
 
     /// The text with this name.

@@ -13,6 +13,7 @@ mod form_data;
 mod frame;
 mod live;
 mod origin;
+mod passkeys;
 mod proxy_sign_in;
 mod screen_error;
 mod screens;

@@ -26,6 +26,28 @@ pub(super) fn is_own_origin(headers: &HeaderMap) -> bool {
     }
 }
 
+/// The origin of the console, as a browser has addressed it in a form.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OwnOrigin {
+    /// Such as `https://wk.example.com:8443`.
+    pub(super) origin: String,
+    /// Host without a port.
+    pub(super) host: String,
+}
+
+/// Returns the origin of a form that was sent by a document of this origin; `None` if the browser does not say it.
+pub(super) fn own_origin(headers: &HeaderMap) -> Option<OwnOrigin> {
+    let mut values = headers.get_all(ORIGIN);
+    let (Some(origin), None) = (values.next(), values.next()) else { return None };
+    let origin = origin.to_str().ok()?;
+    let host = headers.get(HOST)?.to_str().ok()?.to_ascii_lowercase();
+    if !is_own_origin(headers) || host_of(origin)? != without_default_port(&host) {
+        return None;
+    }
+    let host = Url::parse(origin).ok()?.host_str()?.to_owned();
+    Some(OwnOrigin { origin: origin.to_owned(), host })
+}
+
 /// Returns host and port of an origin, without the default port; `None` if it is no origin of a document.
 fn host_of(origin: &str) -> Option<String> {
     let url = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
@@ -43,6 +65,24 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case("https://wk.example:8443", "wk.example:8443", Some("wk.example"))]
+    #[case("https://wk.example", "wk.example", Some("wk.example"))]
+    #[case("https://wk.example", "WK.example:443", Some("wk.example"))]
+    #[case("http://localhost:8080", "localhost:8080", Some("localhost"))]
+    #[case("https://wk.example:8443", "wk.example", None)]
+    #[case("https://shop.wk.example", "wk.example", None)]
+    #[case("null", "wk.example", None)]
+    fn a_browser_says_its_origin(#[case] origin: &str, #[case] host: &str, #[case] expected: Option<&str>) {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_str(host).unwrap());
+        headers.insert(ORIGIN, HeaderValue::from_str(origin).unwrap());
+        headers.insert(SEC_FETCH_SITE, HeaderValue::from_static("same-origin"));
+        let found = own_origin(&headers);
+        assert_eq!(found.as_ref().map(|own| own.host.as_str()), expected);
+        assert!(found.is_none_or(|own| own.origin == origin));
+    }
 
     #[rstest]
     #[case(&[("sec-fetch-site", "same-origin")], true)]

@@ -26,6 +26,8 @@ use crate::store::{Transaction, audit_entries, console_sessions, console_users, 
 const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
 /// Wrong passwords of one client, and for one address.
 const TRIES: VisitorLimit = VisitorLimit { attempts: 10, window: QUARTER_HOUR };
+/// Challenges that one client may ask for.
+const CHALLENGES: VisitorLimit = VisitorLimit { attempts: 100, window: QUARTER_HOUR };
 /// Longest description of a browser that is stored, in characters.
 const BROWSER_LENGTH: usize = 255;
 /// Compared with the password of an unknown user, so that the answer takes as long.
@@ -35,7 +37,10 @@ static NOBODY: LazyLock<String> =
 /// Signs users in. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct SessionKeeper {
-    clients: VisitorLimiter<IpAddr>,
+    /// Wrong sign-ins of a client, with passwords and passkeys.
+    pub(super) clients: VisitorLimiter<IpAddr>,
+    /// Challenges for passkeys that a client has asked for.
+    pub(super) challenges: VisitorLimiter<IpAddr>,
     addresses: VisitorLimiter<[u8; 32]>,
     hashing: HeavyTasks,
 }
@@ -64,6 +69,7 @@ impl Default for SessionKeeper {
     fn default() -> Self {
         Self {
             clients: VisitorLimiter::new(TRIES),
+            challenges: VisitorLimiter::new(CHALLENGES),
             addresses: VisitorLimiter::new(TRIES),
             hashing: HeavyTasks::default(),
         }
@@ -307,7 +313,7 @@ pub(super) fn caller_of(visit: &ConsoleVisit, user: &ConsoleUser, organisation: 
     Caller { token: user.token(organisation.self_hosted), limits, organisation }
 }
 
-async fn begin_session(
+pub(super) async fn begin_session(
     transaction: &Transaction,
     visit: &ConsoleVisit,
     user: &ConsoleUser,

@@ -1,4 +1,4 @@
-//! The style sheet and the script of the console. Their addresses contain a hash of their content, so browsers keep them.
+//! The style sheet and the scripts of the console. Their addresses contain a hash of their content, so browsers keep them.
 
 use std::sync::LazyLock;
 
@@ -16,6 +16,10 @@ static STYLE: LazyLock<Representation> = LazyLock::new(|| {
 /// The script. The console works without it.
 static SCRIPT: LazyLock<Representation> =
     LazyLock::new(|| Representation::new(include_str!("static_files/console.js")));
+
+/// The script for passkeys, only in the documents that have forms for them.
+static PASSKEYS: LazyLock<Representation> =
+    LazyLock::new(|| Representation::new(include_str!("static_files/passkeys.js")));
 
 /// A file of the console.
 pub(super) struct StaticFile {
@@ -35,12 +39,19 @@ pub(super) fn script_address() -> String {
     format!("/console{FOLDER}console.{}.js", SCRIPT.revision())
 }
 
+/// Returns the address of the script for passkeys.
+pub(super) fn passkey_script_address() -> String {
+    format!("/console{FOLDER}passkeys.{}.js", PASSKEYS.revision())
+}
+
 /// Returns the file at a path below `/console`.
 pub(super) fn find(path: &str) -> Option<StaticFile> {
-    let (revision, ending) = path.strip_prefix(FOLDER)?.strip_prefix("console.")?.split_once('.')?;
-    let (content, media_type): (&'static Representation, _) = match ending {
-        "css" => (&STYLE, "text/css; charset=utf-8"),
-        "js" => (&SCRIPT, "text/javascript; charset=utf-8"),
+    let (name, rest) = path.strip_prefix(FOLDER)?.split_once('.')?;
+    let (revision, ending) = rest.split_once('.')?;
+    let (content, media_type): (&'static Representation, _) = match (name, ending) {
+        ("console", "css") => (&STYLE, "text/css; charset=utf-8"),
+        ("console", "js") => (&SCRIPT, "text/javascript; charset=utf-8"),
+        ("passkeys", "js") => (&PASSKEYS, "text/javascript; charset=utf-8"),
         _ => return None,
     };
     let is_current = content.revision() == revision;
@@ -58,7 +69,7 @@ mod tests {
 
     #[test]
     fn files_are_found_at_their_addresses() {
-        for address in [style_address(), script_address()] {
+        for address in [style_address(), script_address(), passkey_script_address()] {
             assert!(find(address.strip_prefix("/console").unwrap()).unwrap().is_current, "{address}");
         }
         assert!(!find("/static/console.0123.js").unwrap().is_current);
@@ -66,10 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn the_script_is_small() {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(SCRIPT.plain()).unwrap();
-        let bytes = packed.finish().unwrap().len();
-        assert!(bytes <= 8 * 1_024, "{bytes}");
+    fn the_scripts_are_small() {
+        for (script, limit) in [(&SCRIPT, 8 * 1_024), (&PASSKEYS, 1_024)] {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+            packed.write_all(script.plain()).unwrap();
+            let bytes = packed.finish().unwrap().len();
+            assert!(bytes <= limit, "{bytes}");
+        }
     }
 }

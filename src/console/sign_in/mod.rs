@@ -89,7 +89,7 @@ async fn show(
     let main = visit.state().databases.main.reader();
     let has_no_user =
         !console_users::is_there_any(main).await.map_err(crate::http::kit::error::ApiError::from)?;
-    let frame = ConsoleFrame::without_user(texts, texts.text("sign-in"));
+    let frame = ConsoleFrame::without_user(texts, texts.text("sign-in")).with_passkeys();
     let next = if form.has("next") { form.text("next") } else { visit.query.text("next") };
     let status = if problem.is_some() { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
     let document = SignInDocument { frame, email: form.text("email"), next, problem, has_no_user };
@@ -101,10 +101,17 @@ async fn sign_in(
     visit: &ConsoleVisit,
     form: &FormData,
 ) -> Result<HttpResponse, ScreenError> {
-    let email = form.text("email").to_ascii_lowercase();
-    match sessions.sign_in(visit, &email, form.exact("password")).await {
+    let (signed_in, wrong) = match form.text("what") {
+        "passkey-challenge" => return challenge(sessions, visit).await,
+        "passkey" => (sessions.sign_in_with_passkey(visit, form).await, "passkey-wrong"),
+        _ => {
+            let email = form.text("email").to_ascii_lowercase();
+            (sessions.sign_in(visit, &email, form.exact("password")).await, "sign-in-wrong")
+        }
+    };
+    match signed_in {
         Ok(secret) => Ok(admitted(visit, &secret, own_path(form.text("next")))),
-        Err(SignInError::Wrong) => show(visit, Some(visit.texts().text("sign-in-wrong")), form).await,
+        Err(SignInError::Wrong) => show(visit, Some(visit.texts().text(wrong)), form).await,
         Err(SignInError::TooMany(wait)) => {
             let minutes = wait.as_secs().div_ceil(60);
             let problem = visit.texts().counted("sign-in-too-many", minutes);
@@ -113,6 +120,17 @@ async fn sign_in(
             Ok(answer)
         }
         Err(SignInError::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// Gives the script a challenge for a sign-in with a passkey.
+async fn challenge(sessions: &SessionKeeper, visit: &ConsoleVisit) -> Result<HttpResponse, ScreenError> {
+    match sessions.new_challenge(visit, None).await {
+        Ok(text) => Ok(answer::text(StatusCode::OK, text.expose())),
+        Err(SignInError::Failed(error)) => Err(error.into()),
+        Err(SignInError::TooMany(_) | SignInError::Wrong) => {
+            Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, ""))
+        }
     }
 }
 

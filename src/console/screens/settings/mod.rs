@@ -1,14 +1,17 @@
-//! The settings of a user (name, password, language, shortcuts, sessions), and links to those of the organisation.
+//! The settings of a user (name, password, language, shortcuts, passkeys, sessions), and links to those of the organisation.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::console::answer;
-use crate::console::console_texts::LANGUAGES;
+use crate::console::console_texts::{ConsoleTexts, LANGUAGES};
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
+use crate::console::passkeys::AddPasskeyError;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::line;
 use crate::console::sessions::{SessionKeeper, SignInError};
@@ -18,8 +21,9 @@ use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::console_session::ConsoleSession;
 use crate::model::console_user::NAME_LENGTH;
+use crate::model::passkey::Passkey;
 use crate::model::password::PASSWORD_LENGTH;
-use crate::store::console_sessions;
+use crate::store::{console_sessions, passkeys};
 
 #[derive(Template)]
 #[template(path = "screens/settings/settings.html")]
@@ -31,6 +35,11 @@ struct SettingsDocument {
     role: String,
     languages: Vec<LanguageChoice>,
     has_shortcuts: bool,
+    /// Id of the user, by which devices find the passkey for a sign-in.
+    user_handle: Id,
+    passkeys: Vec<PasskeyRow>,
+    /// Credential ids in base64, with blanks between them, so that a device makes no second passkey.
+    known_passkeys: String,
     sessions: Vec<SessionRow>,
     changes: Vec<String>,
     problem: Option<String>,
@@ -44,6 +53,12 @@ struct SettingsLink {
 struct LanguageChoice {
     code: &'static str,
     is_chosen: bool,
+}
+
+struct PasskeyRow {
+    id: Id,
+    name: String,
+    dates: String,
 }
 
 struct SessionRow {
@@ -69,6 +84,8 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
     let state = visit.visit.state();
     let sessions = console_sessions::of_user(state.databases.main.reader(), user.key).await;
     let sessions = sessions.map_err(ApiError::from)?;
+    let passkeys = passkeys::of_user(state.databases.main.reader(), user.key).await;
+    let passkeys = passkeys.map_err(ApiError::from)?;
     let row = |session: &ConsoleSession| SessionRow {
         id: session.id,
         address: session.address.clone(),
@@ -83,7 +100,7 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
     let links = LINKS.iter().filter(|(_, _, permission)| visit.may(*permission));
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let document = SettingsDocument {
-        frame: ConsoleFrame::of(visit, ConsoleSection::Settings, texts.text("nav-settings")),
+        frame: ConsoleFrame::of(visit, ConsoleSection::Settings, texts.text("nav-settings")).with_passkeys(),
         links: links
             .map(|(path, name, _)| SettingsLink { path, text: texts.text(&format!("title-{name}")) })
             .collect(),
@@ -95,11 +112,28 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
             .map(|code| LanguageChoice { code, is_chosen: user.language.as_deref() == Some(code) })
             .collect(),
         has_shortcuts: user.has_shortcuts,
+        user_handle: user.id,
+        passkeys: passkeys.iter().map(|passkey| passkey_row(texts, passkey)).collect(),
+        known_passkeys: known_passkeys(&passkeys),
         sessions: sessions.iter().filter(|session| session.is_valid(state.now())).map(row).collect(),
         changes: changes["data"].as_array().into_iter().flatten().map(line).collect(),
         problem,
     };
     Ok(answer::document(status, document.render()?, &visit.visit.headers))
+}
+
+fn passkey_row(texts: ConsoleTexts, passkey: &Passkey) -> PasskeyRow {
+    let (text, at) = match passkey.last_used_at {
+        Some(used) => ("passkey-used", used),
+        None => ("passkey-unused-yet", passkey.created_at),
+    };
+    let dates = texts.about(text, &time(&at.to_string()));
+    PasskeyRow { id: passkey.id, name: passkey.name.clone(), dates }
+}
+
+fn known_passkeys(passkeys: &[Passkey]) -> String {
+    let ids = passkeys.iter().map(|passkey| STANDARD.encode(&passkey.credential));
+    ids.collect::<Vec<_>>().join(" ")
 }
 
 fn none_if_confined(error: ApiError) -> Result<Value, ApiError> {
@@ -116,6 +150,9 @@ pub(super) async fn change(
         "profile" => profile(sessions, visit, form).await,
         "password" => password(sessions, visit, form).await,
         "session" => end_session(sessions, visit, form).await,
+        "passkey-challenge" => passkey_challenge(sessions, visit).await,
+        "passkey-add" => add_passkey(sessions, visit, form).await,
+        "passkey-remove" => remove_passkey(sessions, visit, form).await,
         _ => Err(ScreenError::Unknown),
     }
 }
@@ -161,6 +198,42 @@ async fn end_session(
 ) -> Result<HttpResponse, ScreenError> {
     let id: Id = form.text("id").parse().map_err(|_| ScreenError::Unknown)?;
     sessions.end_session(visit, id).await?;
+    Ok(answer::see_other("/settings?done=changed"))
+}
+
+/// Gives the script a challenge for a new passkey.
+async fn passkey_challenge(sessions: &SessionKeeper, visit: &UserVisit) -> Result<HttpResponse, ScreenError> {
+    match sessions.new_challenge(&visit.visit, Some(visit.signed_in.user.key)).await {
+        Ok(text) => Ok(answer::text(StatusCode::OK, text.expose())),
+        Err(SignInError::Failed(error)) => Err(error.into()),
+        Err(SignInError::TooMany(_) | SignInError::Wrong) => {
+            Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, ""))
+        }
+    }
+}
+
+async fn add_passkey(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let problem = match sessions.add_passkey(visit, form).await {
+        Ok(()) => return Ok(answer::see_other("/settings?done=changed")),
+        Err(AddPasskeyError::Failed(error)) => return Err(error.into()),
+        Err(AddPasskeyError::Name) => "name-length",
+        Err(AddPasskeyError::TooMany) => "passkey-too-many",
+        Err(AddPasskeyError::Refused) => "passkey-refused",
+    };
+    show(visit, Some(visit.texts.text(problem))).await
+}
+
+async fn remove_passkey(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    let id: Id = form.text("id").parse().map_err(|_| ScreenError::Unknown)?;
+    sessions.remove_passkey(visit, id).await?;
     Ok(answer::see_other("/settings?done=changed"))
 }
 

@@ -1,0 +1,214 @@
+//! Signing in with passkeys, and adding and removing them. The rules are in `model::passkey`.
+//!
+//! The script asks for a challenge, which works once, lets the browser answer it, and sends the answer as a form.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::console::form_data::FormData;
+use crate::console::origin::{OwnOrigin, own_origin};
+use crate::console::sessions::{SessionKeeper, SignInError, begin_session, note};
+use crate::console::visit::{ConsoleVisit, UserVisit};
+use crate::http::kit::error::ApiError;
+use crate::id::Id;
+use crate::model::audit::ObjectViews;
+use crate::model::console_user::NAME_LENGTH;
+use crate::model::passkey::assertion::{AssertionAnswer, check_assertion};
+use crate::model::passkey::registration::{RegistrationAnswer, check_registration};
+use crate::model::passkey::{CHALLENGE_PREFIX, PASSKEYS_MAX, Passkey, PasskeyRefusal, RelyingParty};
+use crate::model::token::TokenText;
+use crate::pages::visitor_limiter::network_of;
+use crate::store::{console_users, organisations, passkeys};
+
+/// Why a passkey is not added.
+#[derive(Debug)]
+pub(super) enum AddPasskeyError {
+    /// The name is empty or too long.
+    Name,
+    /// The user has as many passkeys as possible.
+    TooMany,
+    /// The answer of the device is refused, or its challenge has expired.
+    Refused,
+    /// The database has failed.
+    Failed(ApiError),
+}
+
+impl<E> From<E> for AddPasskeyError
+where
+    ApiError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// A challenge that was given out, and came back with an answer.
+struct AnsweredChallenge {
+    text: TokenText,
+    own: OwnOrigin,
+}
+
+impl AnsweredChallenge {
+    /// Reads the challenge of a form. `None` if it is malformed, or the browser does not say its origin.
+    fn read(visit: &ConsoleVisit, form: &FormData) -> Option<Self> {
+        let text = TokenText::parse(CHALLENGE_PREFIX, form.exact("challenge"))?;
+        Some(Self { text, own: own_origin(&visit.headers)? })
+    }
+
+    fn relying_party(&self) -> RelyingParty<'_> {
+        RelyingParty {
+            origin: &self.own.origin,
+            host: &self.own.host,
+            challenge: self.text.expose().as_bytes(),
+        }
+    }
+
+    /// Uses up the challenge, whatever becomes of the answer. Returns false if it is not valid for this user, or for a sign-in.
+    async fn take(&self, visit: &ConsoleVisit, user: Option<i64>) -> Result<bool, ApiError> {
+        let state = visit.state();
+        let now = state.guard.judged_now().best;
+        let transaction = state.databases.main.begin().await?;
+        let is_valid = passkeys::take_challenge(&transaction, user, &self.text.hash(), now).await?;
+        transaction.commit().await?;
+        Ok(is_valid)
+    }
+}
+
+/// The bytes of a field, which are sent in base64. Empty if it is malformed; then the answer is refused.
+fn bytes(form: &FormData, field: &str) -> Vec<u8> {
+    STANDARD.decode(form.exact(field)).unwrap_or_default()
+}
+
+impl SessionKeeper {
+    /// Returns a new challenge for a user who adds a passkey, or for a sign-in.
+    ///
+    /// # Errors
+    /// The time to wait, when the client has asked for too many.
+    pub(super) async fn new_challenge(
+        &self,
+        visit: &ConsoleVisit,
+        user: Option<i64>,
+    ) -> Result<TokenText, SignInError> {
+        let counted = self.challenges.begin(network_of(visit.client), Instant::now());
+        counted.map_err(SignInError::TooMany)?;
+        let text = TokenText::random(CHALLENGE_PREFIX);
+        let transaction = visit.state().databases.main.begin().await?;
+        passkeys::insert_challenge(&transaction, user, &text.hash(), visit.state().now()).await?;
+        transaction.commit().await?;
+        Ok(text)
+    }
+
+    /// Signs a user in with a passkey. Returns the secret of the session.
+    ///
+    /// # Errors
+    /// One error for an unknown passkey and a refused answer; the reason is in the log.
+    pub(super) async fn sign_in_with_passkey(
+        &self,
+        visit: &ConsoleVisit,
+        form: &FormData,
+    ) -> Result<TokenText, SignInError> {
+        let counted = self.clients.begin(network_of(visit.client), Instant::now());
+        let counted = counted.map_err(SignInError::TooMany)?;
+        let Some(challenge) = AnsweredChallenge::read(visit, form) else { return Err(SignInError::Wrong) };
+        if !challenge.take(visit, None).await? {
+            return Err(SignInError::Wrong);
+        }
+        let main = &visit.state().databases.main;
+        let known = passkeys::by_credential(main.reader(), &bytes(form, "rawId")).await?;
+        let Some(known) = known else { return Err(SignInError::Wrong) };
+        let user = console_users::by_key(main.reader(), known.user).await?.ok_or(SignInError::Wrong)?;
+        let transaction = main.begin().await?;
+        organisations::lock(&transaction, user.organisation).await?;
+        // The counter may have risen, or the passkey been removed, since it was read.
+        let passkey = passkeys::by_credential(&transaction, &known.credential).await?;
+        let user = console_users::by_key(&transaction, known.user).await?;
+        let (Some(passkey), Some(user)) = (passkey, user) else { return Err(SignInError::Wrong) };
+        let [client_data, authenticator_data, signature, user_handle] =
+            ["clientDataJSON", "authenticatorData", "signature", "userHandle"]
+                .map(|field| bytes(form, field));
+        let answer = AssertionAnswer {
+            client_data: &client_data,
+            authenticator_data: &authenticator_data,
+            signature: &signature,
+            user_handle: &user_handle,
+        };
+        let handle = user.id.as_str().as_bytes();
+        let checked = check_assertion(&answer, &passkey, handle, &challenge.relying_party());
+        let sign_count = checked.map_err(|refusal| {
+            log_refusal(refusal, &user.id);
+            SignInError::Wrong
+        })?;
+        self.clients.give_back(counted);
+        passkeys::set_used(&transaction, passkey.key, sign_count, visit.state().now()).await?;
+        let secret = begin_session(&transaction, visit, &user).await?;
+        note(&transaction, visit, &user, "sign_in", Vec::new()).await?;
+        transaction.commit().await?;
+        Ok(secret)
+    }
+
+    /// Adds a passkey of the user.
+    pub(super) async fn add_passkey(
+        &self,
+        visit: &UserVisit,
+        form: &FormData,
+    ) -> Result<(), AddPasskeyError> {
+        let name = form.text("name").to_owned();
+        if !NAME_LENGTH.contains(&name.chars().count()) || name.contains('\0') {
+            return Err(AddPasskeyError::Name);
+        }
+        let (visit, user) = (&visit.visit, &visit.signed_in.user);
+        let challenge = AnsweredChallenge::read(visit, form).ok_or(AddPasskeyError::Refused)?;
+        if !challenge.take(visit, Some(user.key)).await? {
+            return Err(AddPasskeyError::Refused);
+        }
+        let (client_data, attestation) = (bytes(form, "clientDataJSON"), bytes(form, "attestationObject"));
+        let answer = RegistrationAnswer { client_data: &client_data, attestation: &attestation };
+        let made = check_registration(&answer, &challenge.relying_party()).map_err(|refusal| {
+            log_refusal(refusal, &user.id);
+            AddPasskeyError::Refused
+        })?;
+        let transaction = visit.state().databases.main.begin().await?;
+        organisations::lock(&transaction, user.organisation).await?;
+        if passkeys::of_user(&transaction, user.key).await?.len() >= PASSKEYS_MAX {
+            return Err(AddPasskeyError::TooMany);
+        }
+        if passkeys::by_credential(&transaction, &made.id).await?.is_some() {
+            return Err(AddPasskeyError::Refused);
+        }
+        let passkey = Passkey {
+            key: 0,
+            id: Id::random(),
+            user: user.key,
+            name,
+            credential: made.id,
+            public_key: made.public_key,
+            sign_count: made.sign_count,
+            created_at: visit.state().now(),
+            last_used_at: None,
+        };
+        passkeys::insert(&transaction, &passkey).await?;
+        let new = json!({"passkey": passkey.name});
+        let changes = ObjectViews { kind: "user", old: &Value::Null, new: &new }.changes(&[]);
+        note(&transaction, visit, user, "add_passkey", changes).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Removes a passkey of the user.
+    pub(super) async fn remove_passkey(&self, visit: &UserVisit, id: Id) -> Result<(), ApiError> {
+        let (visit, user) = (&visit.visit, &visit.signed_in.user);
+        let transaction = visit.state().databases.main.begin().await?;
+        let all = passkeys::of_user(&transaction, user.key).await?;
+        let passkey = all.iter().find(|passkey| passkey.id == id).ok_or(ApiError::NotFound)?;
+        passkeys::delete(&transaction, user.key, id).await?;
+        let old = json!({"passkey": passkey.name});
+        let changes = ObjectViews { kind: "user", old: &old, new: &Value::Null }.changes(&[]);
+        note(&transaction, visit, user, "remove_passkey", changes).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+fn log_refusal(refusal: PasskeyRefusal, user: &Id) {
+    tracing::warn!(%refusal, %user, "the answer of a device with a passkey was refused");
+}
