@@ -64,7 +64,7 @@ pub enum ColumnKind {
 /// The tables of the main database.
 #[must_use]
 pub fn main() -> Vec<TableLayout> {
-    vec![
+    let mut tables = vec![
         TableLayout::of::<entities::organisation::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::installation::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::clock_mark::Entity>(SMALL_ROWS),
@@ -72,6 +72,15 @@ pub fn main() -> Vec<TableLayout> {
         TableLayout::of::<entities::feed_position::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::event::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::token::Entity>(SMALL_ROWS),
+    ];
+    tables.extend(people());
+    tables.extend(monitoring());
+    tables
+}
+
+/// The tables of users of the console, in an order that satisfies their references.
+fn people() -> Vec<TableLayout> {
+    vec![
         TableLayout::of::<entities::console_user::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::console_session::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::console_link::Entity>(SMALL_ROWS),
@@ -79,6 +88,12 @@ pub fn main() -> Vec<TableLayout> {
         TableLayout::of::<entities::passkey_challenge::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::wall_key::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::audit_entry::Entity>(LARGE_ROWS),
+    ]
+}
+
+/// The tables of everything that an organisation monitors and tells.
+fn monitoring() -> Vec<TableLayout> {
+    vec![
         TableLayout::of::<entities::probe_location::Entity>(SMALL_ROWS),
         TableLayout::of::<entities::idempotency_key::Entity>(LARGE_ROWS),
         TableLayout::of::<entities::service::Entity>(LARGE_ROWS),

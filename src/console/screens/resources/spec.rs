@@ -153,7 +153,7 @@ impl FieldSpec {
     }
 
     /// The fields in it.
-    pub(super) const fn inner(&self) -> &'static [FieldSpec] {
+    pub(super) const fn inner(&self) -> &'static [Self] {
         match self.kind {
             FieldKind::Group(fields) | FieldKind::Rows(fields) | FieldKind::Settings(fields) => fields,
             _ => &[],

@@ -104,14 +104,14 @@ impl ComponentOutline {
                 let is_possible = group.is_group && !node.is_managed && depth <= DEPTH_MAX;
                 is_possible.then(|| {
                     let children = self.children(Some(&group.id));
-                    inserted(&children, children.len(), node, Some(group.id.clone()))
+                    inserted(&children, children.len(), node, Some(&group.id))
                 })
             }
             TreeMove::Outdent => {
                 let group = self.find(node.parent.as_deref()?).filter(|_| !node.is_managed)?;
                 let above = self.children(group.parent.as_deref());
                 let place = above.iter().position(|sibling| sibling.id == group.id)?;
-                Some(inserted(&above, place + 1, node, group.parent.clone()))
+                Some(inserted(&above, place + 1, node, group.parent.as_deref()))
             }
         }
     }
@@ -164,7 +164,7 @@ fn inserted(
     siblings: &[&TreeNode],
     place: usize,
     node: &TreeNode,
-    parent: Option<String>,
+    parent: Option<&str>,
 ) -> Vec<NodePlacement> {
     let mut orders: Vec<i64> = siblings.iter().map(|sibling| sibling.order).collect();
     let before = place.checked_sub(1).map_or(-1, |before| orders[before]);
@@ -176,7 +176,7 @@ fn inserted(
     for (one, order) in others.into_iter().zip(orders) {
         let is_moved = one.id == node.id;
         if is_moved || one.order != order {
-            let parent = parent.clone().filter(|_| is_moved);
+            let parent = parent.filter(|_| is_moved).map(str::to_owned);
             changed.push(NodePlacement { id: one.id.clone(), order, has_new_parent: is_moved, parent });
         }
     }
