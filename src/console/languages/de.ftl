@@ -10,6 +10,7 @@ key-rows = Nächste Zeile, vorige Zeile
 key-open = Zeile öffnen, hier oder in einem neuen Tab
 key-choose = Zeile wählen
 key-new = Neu, bearbeiten
+key-incident = Störung bestätigen, aktualisieren, als behoben melden
 key-reload = Neu laden
 key-dark = Dunkel oder hell
 key-close = Schließen, ein Feld verlassen

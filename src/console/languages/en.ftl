@@ -10,6 +10,7 @@ key-rows = Next row, previous row
 key-open = Open the row, here or in a new tab
 key-choose = Choose the row
 key-new = New, edit
+key-incident = Acknowledge, update, resolve the incident
 key-reload = Reload
 key-dark = Dark or light
 key-close = Close, leave a field

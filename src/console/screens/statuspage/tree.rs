@@ -271,7 +271,7 @@ mod tests {
         let tree = outline("A - 0, B A 0, C B 0, X - 1, Y X 0, Z Y 0");
         assert_eq!(tree.moved("X", TreeMove::Indent).as_deref().map(shown).as_deref(), Some("X 1 in A"));
         let tree = outline("A - 0, B A 0, X B 1, Y X 0, Z Y 0, V Z 0");
-        assert_eq!(tree.level("V"), 4);
+        assert_eq!(tree.level("V"), 5);
         assert_eq!(tree.moved("X", TreeMove::Indent), None, "nothing is above");
         let tree = outline("A - 0, B A 0, C A 1, X C 0, Y X 0, Z Y 0");
         assert_eq!(tree.moved("C", TreeMove::Indent), None, "that would be six levels");
