@@ -44,7 +44,7 @@ pub(super) async fn answer(
         (["incidents", "all"], None) => incidents::list::show(visit).await,
         (["incidents", id, "edit"], None) => resources::answer(visit, &["incidents", id], None).await,
         (["incidents", id, action @ ("acknowledge" | "updates" | "resolve")], Some(form)) => {
-            incident::update_form::run(visit, id, action, form).await
+            incident::actions::run(visit, id, action, form).await
         }
         (["incidents", id], None) if id.parse::<Id>().is_ok() => incident::show(visit, id).await,
         (["locations"], None) => locations::show(visit).await,

@@ -1,10 +1,11 @@
 //! An incident: what it affects and since when, what was said about it, who was told, and what can be done.
 
+pub(in crate::console) mod actions;
 mod affected;
 mod escalation;
 mod public_links;
 mod timeline;
-pub(in crate::console) mod update_form;
+mod update_form;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
