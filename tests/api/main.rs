@@ -33,6 +33,7 @@ mod console_boards;
 mod console_forms;
 mod console_keys;
 mod console_live;
+mod console_passkeys;
 mod console_proxy;
 mod console_service;
 mod contacts;

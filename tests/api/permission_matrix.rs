@@ -185,7 +185,9 @@ const NEEDED: &str = "
     DELETE /v1/users/{id} users.manage
     POST /v1/users/{id}/reset users.manage
     GET /v1/users/{id}/sessions users.manage
-    DELETE /v1/users/{id}/sessions/{session} users.manage";
+    DELETE /v1/users/{id}/sessions/{session} users.manage
+    GET /v1/users/{id}/passkeys users.manage
+    DELETE /v1/users/{id}/passkeys/{passkey} users.manage";
 
 /// A request and the permissions that it needs, in the order in which they are checked; of permissions with `|` between them it
 /// needs one.

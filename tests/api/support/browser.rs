@@ -168,6 +168,13 @@ impl Browser {
         self.command("/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
     }
 
+    /// Adds a virtual device for passkeys, whose owner always confirms (WebAuthn level 2, section 11).
+    pub(crate) fn add_authenticator(&self) {
+        let device = json!({"protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
+            "hasUserVerification": true, "isUserConsenting": true, "isUserVerified": true});
+        self.command("/webauthn/authenticator", &device);
+    }
+
     /// Sends keys to the element that has the focus. While the page moves the focus, for example out of a dialog that closes,
     /// the element that had it takes no keys: then they are sent again.
     pub(crate) fn press(&self, keys: &str) {

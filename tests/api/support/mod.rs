@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows the program's inside: what a test sees is what a client, an operator or a target sees.
 
+#[allow(dead_code, reason = "the tests of the API ask")]
+pub(crate) mod authenticator;
 pub(crate) mod browser;
 pub(crate) mod client;
 #[allow(dead_code, reason = "the tests of reliability ask")]
