@@ -1,5 +1,6 @@
 //! The services of an organisation in memory, ready to be listed.
 
+use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use crate::clock::Timestamp;
@@ -14,6 +15,7 @@ use crate::fleet_view::revision_log::{FleetChanges, FleetRevision, RevisionLog};
 use crate::fleet_view::row_set::RowSet;
 use crate::fleet_view::summary::{self, FleetFacets, FleetGroup, StatusTotals};
 use crate::fleet_view::visible_tags::VisibleTags;
+use crate::id::Id;
 use crate::model::service::ServiceKey;
 use crate::model::tag::Tag;
 
@@ -118,6 +120,21 @@ impl FleetView {
         let is_visible = contents.context(visible, Timestamp::from_ms(0)).visible_rows();
         let rows = services.iter().filter_map(|service| contents.columns.row_of(*service));
         rows.filter(|row| is_visible.contains(*row)).map(|row| contents.shown(row)).collect()
+    }
+
+    /// Returns the visible services that have one of these texts as their id, or exactly as their name, in the order of their
+    /// names.
+    #[must_use]
+    pub fn called(&self, texts: &[&str], visible: &VisibleTags) -> Vec<FleetRow> {
+        let contents = self.read();
+        let columns = &contents.columns;
+        let is_visible = contents.context(visible, Timestamp::from_ms(0)).visible_rows();
+        let ids: HashSet<Id> = texts.iter().filter_map(|text| text.parse().ok()).collect();
+        let names: HashSet<Vec<u8>> = texts.iter().map(|text| text.to_lowercase().into_bytes()).collect();
+        let rows = columns.by_name().iter().copied().filter(|row| is_visible.contains(*row));
+        let found = rows.filter(|row| ids.contains(&columns.id(*row)) || names.contains(columns.name(*row)));
+        let shown = found.map(|row| contents.shown(row));
+        shown.filter(|row| ids.contains(&row.id) || texts.contains(&row.name.as_str())).collect()
     }
 
     /// Returns the services whose rows have changed since a revision. They may include services that are not visible to a

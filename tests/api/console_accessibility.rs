@@ -130,6 +130,7 @@ fn no_screen_has_barriers() {
             "/settings",
             "/locations",
             "/engine",
+            "/channels/new?kind=email",
         ]
         .map(Into::into),
     );

@@ -267,3 +267,39 @@ fn a_problem_is_shown_in_its_row() {
     let page = operator.post("/policies/escalations/new", &fields).expect(422).body;
     assert!(page.contains("id=\"steps.1.after_seconds-problem\""), "{page}");
 }
+
+/// Services that are too many to be offered are entered by name, or by id where a name is not enough.
+#[test]
+fn many_services_are_entered_by_name() {
+    let operator = Operator::new();
+    let made = |name: &str| operator.made("/v1/services", &json!({"name": name, "check_type": "manual"}));
+    let ids: Vec<Value> = (0..200).map(|number| made(&format!("Shop {number}"))["id"].clone()).collect();
+    let choices = operator.user.get("/incidents/new").expect(200).body;
+    assert!(choices.contains("type=\"checkbox\" name=\"service_ids\""), "they are still offered");
+    let twin = made("Shop 7")["id"].clone();
+    let mut fields = operator.form("/incidents/new");
+    set(&mut fields, "title", "Outage");
+    set(&mut fields, "message", "We look into it.");
+    set(&mut fields, "service_ids", "Shop 3\r\nShop 7\r\nShip");
+    let page = operator.post("/incidents/new", &fields).expect(422).body;
+    assert!(
+        page.contains("no service “Ship”") && page.contains("Several services are called “Shop 7”"),
+        "{page}"
+    );
+    assert!(page.contains("Shop 3\r\nShop 7\r\nShip</textarea>"), "{page}");
+    set(&mut fields, "service_ids", &format!("Shop 3\n{}", twin.as_str().unwrap()));
+    operator.post("/incidents/new", &fields).expect(303);
+    let incident = operator.newest_of("/v1/incidents");
+    let named = incident["services"].as_array().unwrap();
+    assert!(
+        named.len() == 2 && named.iter().all(|one| one["id"] == ids[3] || one["id"] == twin),
+        "{named:?}"
+    );
+    let page =
+        operator.user.get(&format!("/incidents/{}", incident["id"].as_str().unwrap())).expect(200).body;
+    assert!(
+        page.contains(&format!("Shop 3\n{}</textarea>", twin.as_str().unwrap()))
+            || page.contains(&format!("{}\nShop 3</textarea>", twin.as_str().unwrap())),
+        "{page}"
+    );
+}

@@ -53,15 +53,13 @@ fn field(setting: &ChannelField) -> FieldSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::screens::resources::spec::needed;
 
     /// Everything that is secret is entered into a field that is not shown again.
     #[test]
     fn secrets_are_not_shown() {
         for kind in ChannelKind::ALL {
-            let fields = with_settings(
-                &[crate::console::screens::resources::spec::needed("settings", FieldKind::ChannelSettings)],
-                Some(kind),
-            );
+            let fields = with_settings(&[needed("settings", FieldKind::ChannelSettings)], Some(kind));
             for (spec, setting) in fields[0].inner().iter().zip(definition(kind).fields) {
                 let is_hidden = matches!(spec.kind, FieldKind::Secret | FieldKind::SecretPairs);
                 assert_eq!(is_hidden, setting.is_secret, "{kind} {}", setting.name);

@@ -83,6 +83,11 @@ impl FormBuilder<'_> {
     /// A field without inner fields.
     fn plain(&self, spec: &FieldSpec, path: String, place: FieldPlace<'_>) -> ConsoleField {
         let values: Vec<String> = self.filled.form.all(&path).map(str::to_owned).collect();
+        if let FieldKind::Reference(list) | FieldKind::References(list) = spec.kind
+            && let Some(written) = self.lists.written(list, &values)
+        {
+            return self.written(spec, path, place, &written);
+        }
         let is_stored = self.filled.form.text(&format!("{path}.{STORED}")) == "true";
         ConsoleField {
             label: self.label(spec, place),
@@ -106,6 +111,28 @@ impl FormBuilder<'_> {
             },
             name: path,
             rows: Vec::new(),
+        }
+    }
+
+    /// A field for the names or ids of resources that are too many to be offered.
+    fn written(
+        &self,
+        spec: &FieldSpec,
+        path: String,
+        place: FieldPlace<'_>,
+        values: &[String],
+    ) -> ConsoleField {
+        let is_list = matches!(spec.kind, FieldKind::References(_));
+        let hint = if is_list { "hint-service-names" } else { "hint-service-name" };
+        ConsoleField {
+            label: self.label(spec, place),
+            control: if is_list { FormControl::Lines } else { FormControl::Line },
+            value: values.join("\n"),
+            hint: Some(self.visit.texts.text(hint)),
+            problem: self.filled.problems.of_field(&path, &[]),
+            is_required: spec.is_required && !place.is_optional,
+            name: path,
+            ..ConsoleField::default()
         }
     }
 

@@ -21,14 +21,14 @@ struct RowPlace {
 
 /// What is known of a row.
 #[derive(Clone, Copy, Debug, Default)]
-struct RowState {
+struct RowContent {
     has_content: bool,
     is_removed: bool,
 }
 
 /// Returns the form without rows that are empty or removed.
 pub(super) fn without_empty_rows(form: &FormData) -> FormData {
-    let mut rows: BTreeMap<RowPlace, RowState> = BTreeMap::new();
+    let mut rows: BTreeMap<RowPlace, RowContent> = BTreeMap::new();
     form.each(|name, value| {
         let is_removal = name.rsplit('.').next() == Some(REMOVED);
         let places = places(name);

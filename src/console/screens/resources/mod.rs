@@ -9,6 +9,7 @@ pub(in crate::console) mod form_field;
 mod form_rows;
 mod input;
 mod reference_lists;
+mod service_names;
 mod spec;
 mod stored_form;
 mod table;
@@ -28,6 +29,7 @@ use crate::console::screens::resources::filled_form::{FilledForm, FormProblems};
 use crate::console::screens::resources::form_builder::build_form;
 use crate::console::screens::resources::form_rows::{MORE_ROWS, without_empty_rows};
 use crate::console::screens::resources::input::{MalformedField, body_of};
+use crate::console::screens::resources::service_names::with_service_ids;
 use crate::console::screens::resources::spec::{
     ActionSpec, FieldKind, FieldSpec, FieldTime, ResourcePlace, ResourceSpec,
 };
@@ -180,7 +182,12 @@ impl ResourceRequest<'_> {
         if form.has(MORE_ROWS) {
             return refused(FormProblems::default()).await;
         }
-        let body = match body_of(&self.fields(form.text("kind")), &form, FieldTime::Creation) {
+        let fields = self.fields(form.text("kind"));
+        let (with_ids, problems) = with_service_ids(self.visit, &fields, &form).await?;
+        if !problems.is_empty() {
+            return refused(problems).await;
+        }
+        let body = match body_of(&fields, &with_ids, FieldTime::Creation) {
             Ok(body) => body,
             Err(malformed) => return refused(self.malformed(&malformed)).await,
         };
@@ -240,7 +247,11 @@ impl ResourceRequest<'_> {
         }
         let kind = if self.has_kinds() { self.find(id).await?["kind"].take() } else { Value::Null };
         let fields = self.fields(kind.as_str().unwrap_or_default());
-        let body = match body_of(&fields, &form, FieldTime::Change) {
+        let (with_ids, problems) = with_service_ids(self.visit, &fields, &form).await?;
+        if !problems.is_empty() {
+            return refused(problems).await;
+        }
+        let body = match body_of(&fields, &with_ids, FieldTime::Change) {
             Ok(body) => body,
             Err(malformed) => return refused(self.malformed(&malformed)).await,
         };
