@@ -30,6 +30,7 @@ mod components;
 mod console;
 mod console_accessibility;
 mod console_boards;
+mod console_calendar;
 mod console_forms;
 mod console_keys;
 mod console_live;

@@ -1,5 +1,6 @@
 //! The screens of the console, one folder each, and the paths at which they are.
 
+mod calendar_month;
 mod engine;
 mod incident;
 mod incidents;

@@ -1,4 +1,6 @@
-//! Who is on duty now and next, and the lists of the section.
+//! Who is on duty now, next, and on each day of a month, and the lists of the section.
+
+mod duty_calendar;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -8,6 +10,8 @@ use serde_json::Value;
 use crate::console::answer;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::calendar_month::CalendarMonth;
+use crate::console::screens::oncall::duty_calendar::DutyCalendar;
 use crate::console::visit::UserVisit;
 
 #[derive(Template)]
@@ -16,6 +20,7 @@ struct OncallDocument {
     frame: ConsoleFrame,
     lists: Vec<SectionList>,
     rows: Vec<DutyRow>,
+    calendar: DutyCalendar,
 }
 
 /// A list of the section.
@@ -41,10 +46,12 @@ const LISTS: [(&str, &str); 5] = [
     ("/oncall/contacts", "contacts"),
 ];
 
-/// Shows who is on duty.
+/// Shows who is on duty, and the calendar of the month in the query.
 pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError> {
     let body = visit.get("/v1/oncall/current").await?;
+    let month = CalendarMonth::read(visit.visit.query.text("month"), visit.visit.state().now());
     let document = OncallDocument {
+        calendar: DutyCalendar::read(visit, month).await?,
         frame: ConsoleFrame::of(visit, ConsoleSection::Oncall, visit.texts.text("nav-oncall")),
         lists: LISTS
             .map(|(path, name)| SectionList { path, text: visit.texts.text(&format!("title-{name}")) })
