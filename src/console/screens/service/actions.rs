@@ -1,4 +1,4 @@
-//! What can be done with a service at once: pause, resume, silence, delete.
+//! What can be done with a service at once: check now, pause, resume, silence, delete.
 
 use actix_web::HttpResponse;
 use serde_json::json;
@@ -22,6 +22,10 @@ pub(in crate::console) async fn run(
     match action {
         "pause" | "resume" => {
             visit.write(HttpVerb::Post, &format!("{path}/{action}"), &json!({}), None).await?;
+        }
+        "check-now" => {
+            visit.write(HttpVerb::Post, &format!("{path}/check-now"), &json!({}), None).await?;
+            return Ok(answer::see_other(&format!("/services/{id}?done=check-now")));
         }
         "silence" => silence(visit, id, form).await?,
         "override" => {

@@ -11,6 +11,7 @@ use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::form_field::{ConsoleField, FormControl, FormOption};
 use crate::console::screens::service::pasted_target::PastedTarget;
+use crate::console::screens::service::trial::{self, TrialResult};
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::error::ApiError;
@@ -18,6 +19,9 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::check::CheckType;
+
+/// Name of the button that tries what was entered instead of storing it.
+const TRY: &str = "try";
 
 #[derive(Template)]
 #[template(path = "screens/service/new.html")]
@@ -30,6 +34,7 @@ struct NewDocument {
     types: Vec<FormOption>,
     key: String,
     problem: Option<String>,
+    trial: Option<TrialResult>,
 }
 
 #[derive(Template)]
@@ -38,7 +43,37 @@ struct EditDocument {
     frame: ConsoleFrame,
     id: String,
     problem: Option<String>,
+    trial: Option<TrialResult>,
+    /// True if the service is of a type that can be tried.
+    may_try: bool,
     parts: Vec<FormPart>,
+}
+
+/// What a form shows besides what was entered: why it was refused, or the result of a trial.
+#[derive(Default)]
+struct FormOutcome {
+    problem: Option<String>,
+    trial: Option<TrialResult>,
+}
+
+impl FormOutcome {
+    /// The outcome of a form that is refused.
+    fn refused(problem: String) -> Self {
+        Self { problem: Some(problem), trial: None }
+    }
+
+    /// Tries what was entered.
+    async fn tried(visit: &UserVisit, body: &Value) -> Result<Self, ScreenError> {
+        Ok(match trial::run(visit, body).await? {
+            Ok(trial) => Self { problem: None, trial: Some(trial) },
+            Err(ApiError::Fields(errors)) => Self::refused(all(&errors)),
+            Err(error) => Self::refused(error.to_string()),
+        })
+    }
+
+    const fn status(&self) -> StatusCode {
+        if self.problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }
+    }
 }
 
 /// Fields that belong together.
@@ -53,20 +88,23 @@ pub(in crate::console) async fn create(
     form: Option<&FormData>,
 ) -> Result<HttpResponse, ScreenError> {
     visit.signed_in.caller.require(Permission::ServicesCreate)?;
-    let Some(form) = form else { return show_new(visit, &FormData::default(), None) };
+    let Some(form) = form else { return show_new(visit, &FormData::default(), FormOutcome::default()) };
     let Some(pasted) = PastedTarget::read(form.text("paste")) else {
-        return show_new(visit, form, Some(visit.texts.text("paste-missing")));
+        return show_new(visit, form, FormOutcome::refused(visit.texts.text("paste-missing")));
     };
     let catalogue = visit.get("/v1/meta/check-types").await?;
     let body = new_service(form, &pasted, &catalogue["data"]);
+    if form.has(TRY) {
+        return show_new(visit, form, FormOutcome::tried(visit, &body).await?);
+    }
     let key = Some(form.text("form-key")).filter(|key| !key.is_empty());
     match visit.write(HttpVerb::Post, "/v1/services", &body, key).await {
         Ok(made) => {
             let id = made["data"]["id"].as_str().unwrap_or_default();
             Ok(answer::see_other(&format!("/services/{id}?done=created")))
         }
-        Err(ApiError::Fields(errors)) => show_new(visit, form, Some(all(&errors))),
-        Err(error @ ApiError::Quota(_)) => show_new(visit, form, Some(error.to_string())),
+        Err(ApiError::Fields(errors)) => show_new(visit, form, FormOutcome::refused(all(&errors))),
+        Err(error @ ApiError::Quota(_)) => show_new(visit, form, FormOutcome::refused(error.to_string())),
         Err(error) => Err(error.into()),
     }
 }
@@ -98,18 +136,14 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ' ', '\n', '\r']).map(str::trim).filter(|word| !word.is_empty())
 }
 
-fn show_new(
-    visit: &UserVisit,
-    form: &FormData,
-    problem: Option<String>,
-) -> Result<HttpResponse, ScreenError> {
+fn show_new(visit: &UserVisit, form: &FormData, outcome: FormOutcome) -> Result<HttpResponse, ScreenError> {
     let texts = visit.texts;
     let option = |check_type: CheckType| FormOption {
         value: check_type.as_str().to_owned(),
         text: check_type.as_str().to_owned(),
         is_chosen: form.text("check_type") == check_type.as_str(),
     };
-    let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = outcome.status();
     let document = NewDocument {
         frame: ConsoleFrame::of(visit, ConsoleSection::Services, texts.text("add-service")),
         paste: form.text("paste").to_owned(),
@@ -118,7 +152,8 @@ fn show_new(
         tags: form.text("tags").to_owned(),
         types: CheckType::ALL.into_iter().map(option).collect(),
         key: Id::random().to_string(),
-        problem,
+        problem: outcome.problem,
+        trial: outcome.trial,
     };
     Ok(answer::document(status, document.render()?, &visit.visit.headers))
 }
@@ -135,14 +170,18 @@ pub(in crate::console) async fn edit(
     let catalogue = visit.get("/v1/meta/check-types").await?["data"].take();
     let kind = &catalogue[service["check_type"].as_str().unwrap_or_default()];
     let editor = ServiceEditor { visit, service: &service, kind };
-    let Some(form) = form else { return editor.show(id, None, None) };
-    let body = match editor.body(form) {
+    let Some(form) = form else { return editor.show(id, None, FormOutcome::default()) };
+    let mut body = match editor.body(form) {
         Ok(body) => body,
-        Err(problem) => return editor.show(id, Some(form), Some(problem)),
+        Err(problem) => return editor.show(id, Some(form), FormOutcome::refused(problem)),
     };
+    if form.has(TRY) {
+        body["service_id"] = json!(id);
+        return editor.show(id, Some(form), FormOutcome::tried(visit, &body).await?);
+    }
     match visit.write(HttpVerb::Patch, &path, &body, None).await {
         Ok(_) => Ok(answer::see_other(&format!("/services/{id}?done=changed"))),
-        Err(ApiError::Fields(errors)) => editor.show(id, Some(form), Some(all(&errors))),
+        Err(ApiError::Fields(errors)) => editor.show(id, Some(form), FormOutcome::refused(all(&errors))),
         Err(error) => Err(error.into()),
     }
 }
@@ -175,7 +214,7 @@ impl ServiceEditor<'_> {
         &self,
         id: &str,
         form: Option<&FormData>,
-        problem: Option<String>,
+        outcome: FormOutcome,
     ) -> Result<HttpResponse, ScreenError> {
         let texts = self.visit.texts;
         let mut general =
@@ -199,10 +238,18 @@ impl ServiceEditor<'_> {
             parts.push(FormPart { title: own, fields: self.own_fields(form) });
             parts.retain(|part| !part.fields.is_empty());
         }
-        let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+        let status = outcome.status();
         let title = self.service["name"].as_str().unwrap_or_default().to_owned();
         let frame = ConsoleFrame::of(self.visit, ConsoleSection::Services, title);
-        let document = EditDocument { frame, id: id.to_owned(), problem, parts };
+        let check_type = self.service["check_type"].as_str().and_then(|word| word.parse::<CheckType>().ok());
+        let document = EditDocument {
+            frame,
+            id: id.to_owned(),
+            problem: outcome.problem,
+            trial: outcome.trial,
+            may_try: check_type.is_some_and(CheckType::is_probed) && !self.service["settings"].is_null(),
+            parts,
+        };
         Ok(answer::document(status, document.render()?, &self.visit.visit.headers))
     }
 

@@ -10,6 +10,7 @@ mod neighbours;
 mod past_figures;
 pub(in crate::console) mod pasted_target;
 pub(in crate::console) mod status_mark;
+mod trial;
 mod what_if;
 
 use actix_web::HttpResponse;
@@ -34,7 +35,7 @@ use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
 use crate::model::check::CheckStatus;
-use crate::model::service::{OverrideStatus, ServiceStatus};
+use crate::model::service::{OverrideStatus, Service, ServiceStatus};
 use crate::verdict_texts::explanation::{BallotRow, VerdictExplanation};
 
 /// Number of results that the screen shows.
@@ -81,6 +82,8 @@ struct ServiceHead {
 
 /// What the user may do with a service.
 struct ServiceActions {
+    /// Let all locations check at once.
+    check_now: bool,
     pause: bool,
     edit: bool,
     delete: bool,
@@ -144,12 +147,7 @@ async fn render(
         children: neighbours::children(visit, &watched.service).await?,
         told: told(visit, &id).await?,
         changes: changes_of(visit, &id).await?,
-        may: ServiceActions {
-            pause: visit.may(Permission::ServicesPause) || visit.may(Permission::ServicesEdit),
-            edit: visit.may(Permission::ServicesEdit),
-            delete: visit.may(Permission::ServicesDelete),
-            silence: visit.may(Permission::MaintenancesCreate),
-        },
+        may: ServiceActions::of(visit, &watched.service),
         settable: OverrideStatus::WORDS
             .iter()
             .map(|word| StatusChoice { word, text: visit.texts.text(&format!("word-{word}")) })
@@ -174,6 +172,21 @@ impl ServiceHead {
             tags: service["tags"].as_array().into_iter().flatten().map(|tag| text(&tag["label"])).collect(),
             ping_url: service["heartbeat"]["ping_url"].as_str().map(str::to_owned),
             certificate: days.map(|days| visit.texts.counted("certificate-days", days)),
+        }
+    }
+}
+
+impl ServiceActions {
+    fn of(visit: &UserVisit, service: &Service) -> Self {
+        let pause = visit.may(Permission::ServicesPause) || visit.may(Permission::ServicesEdit);
+        let is_checked =
+            service.check_type.is_probed() && service.settings.is_some() && service.pause.is_none();
+        Self {
+            check_now: pause && is_checked,
+            pause,
+            edit: visit.may(Permission::ServicesEdit),
+            delete: visit.may(Permission::ServicesDelete),
+            silence: visit.may(Permission::MaintenancesCreate),
         }
     }
 }
