@@ -60,7 +60,7 @@ async fn a_responder_lets_a_service_be_checked_now() {
     let target = Target::start();
     let id = create_watched(&client, &target.url(), &json!({"interval_seconds": 3600}));
     until_checks(&client, &id, 1).await;
-    let (path, button) = (format!("/services/{id}"), "data-key=\"c\"");
+    let (path, button) = (format!("/services/{id}"), "<button data-key=\"c\">");
     let viewer = ConsoleUser::invited(&client, "viewer");
     assert!(!viewer.get(&path).expect(200).body.contains(button));
     let user = ConsoleUser::invited(&client, "responder");

@@ -255,7 +255,8 @@ fn routes(client: &Client) -> Vec<Asked> {
                 continue;
             };
             let described = &operation["security"][0]["token"];
-            assert_eq!(*described, serde_json::json!(needed), "{method} {path} is described otherwise");
+            let first: Vec<&str> = needed.iter().filter_map(|needed| needed.split('|').next()).collect();
+            assert_eq!(*described, serde_json::json!(first), "{method} {path} is described otherwise");
             let method = if method == "patch" { "PATCH" } else { known };
             let filled: Vec<&str> = path
                 .split('/')
