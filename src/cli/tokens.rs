@@ -15,8 +15,9 @@ use crate::config::Config;
 use crate::id::Id;
 use crate::model::access::{ApiToken, Permission, PermissionSet, TokenHolder, UnknownPermission};
 use crate::model::access_scope::AccessScope;
+use crate::model::audit::{AuditActor, AuditEntry, AuditObject, ObjectViews};
 use crate::model::token::TokenText;
-use crate::store::{access_scopes, organisations, tokens};
+use crate::store::{Transaction, access_scopes, audit_entries, organisations, tokens};
 
 const TOKEN: NamedKind = NamedKind { one: "token", several: "tokens", hint: "see watchkeeper token list" };
 const SCOPE: NamedKind = NamedKind {
@@ -119,6 +120,9 @@ async fn create(arguments: CreateTokenArguments, config: Config) -> anyhow::Resu
         holder: TokenHolder::Program,
     };
     let token = tokens::insert(&transaction, token, &text.hash()).await?;
+    let view = to_json(&token, scope);
+    let change = TokenChange { action: "create", token: &token, old: &Value::Null, new: &view };
+    note(&transaction, &foundation, &change).await?;
     transaction.commit().await?;
     if arguments.as_json {
         let mut shown = to_json(&token, scope);
@@ -164,8 +168,12 @@ async fn revoke(arguments: &RevokeTokenArguments, config: Config) -> anyhow::Res
     let foundation = Foundation::open_existing(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = tokens::list(&transaction, None).await?;
-    let id = find_named(&all, &arguments.token, TOKEN, |token| (&token.id, &token.name))?.id;
+    let token = find_named(&all, &arguments.token, TOKEN, |token| (&token.id, &token.name))?;
+    let id = token.id;
     tokens::delete(&transaction, id).await?;
+    let view = to_json(token, None);
+    let change = TokenChange { action: "delete", token, old: &view, new: &Value::Null };
+    note(&transaction, &foundation, &change).await?;
     transaction.commit().await?;
     if arguments.as_json {
         println!("{}", json!({"id": id.as_str(), "revoked": true}));
@@ -173,6 +181,39 @@ async fn revoke(arguments: &RevokeTokenArguments, config: Config) -> anyhow::Res
         println!("Token {id} is revoked.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A change of a token, for the audit log.
+struct TokenChange<'a> {
+    action: &'static str,
+    token: &'a ApiToken,
+    /// The token before; null if it is new.
+    old: &'a Value,
+    /// The token after; null if it is gone.
+    new: &'a Value,
+}
+
+/// Writes to the audit log what the command does with a token.
+async fn note(
+    transaction: &Transaction,
+    foundation: &Foundation,
+    change: &TokenChange<'_>,
+) -> anyhow::Result<()> {
+    let TokenChange { action, token, old, new } = change;
+    let object =
+        AuditObject { kind: "token".into(), id: Some(token.id.to_string()), name: Some(token.name.clone()) };
+    let entry = AuditEntry {
+        id: Id::random(),
+        organisation: token.organisation,
+        at: foundation.clock.now(),
+        actor: AuditActor::command(),
+        address: None,
+        action: (*action).to_owned(),
+        object,
+        changes: ObjectViews { kind: "token", old, new }.changes(&[]),
+        request_id: None,
+    };
+    Ok(audit_entries::insert(transaction, &entry).await?)
 }
 
 fn to_json(token: &ApiToken, scope: Option<&AccessScope>) -> Value {

@@ -54,7 +54,8 @@ use std::sync::OnceLock;
 
 use crate::model::check::CheckOutcome;
 use attempt::RunningAttempt;
-use condition::report::{CheckConditions, ConditionReport};
+use condition::ConditionReport;
+use condition::report::CheckConditions;
 use finding::CheckFinding;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;

@@ -16,6 +16,21 @@ fn entries(client: &Client, query: &str) -> Vec<Value> {
     page.as_array().unwrap().clone()
 }
 
+/// What the command line does with tokens is in the log too, without the text of the token.
+#[test]
+fn commands_about_tokens_leave_entries() {
+    let server = Server::start();
+    let client = server.client();
+    let create = ["token", "create", "--org", "Default", "--name", "Bot", "--permissions", "services.view"];
+    let made = server.command_json(&create);
+    let entry = entries(&client, "&object=token").swap_remove(0);
+    assert_eq!((&entry["action"], &entry["actor"]["kind"]), (&json!("create"), &json!("command")));
+    assert_eq!(entry["object"], json!({"kind": "token", "id": made["id"], "name": "Bot"}));
+    assert!(!entry.to_string().contains(made["token"].as_str().unwrap()), "{entry}");
+    server.command_json(&["token", "revoke", made["id"].as_str().unwrap()]);
+    assert_eq!(newest(&client), "delete token Bot");
+}
+
 /// The newest entry, as `action kind name: field old → new, …`.
 fn newest(client: &Client) -> String {
     let entry = entries(client, "").swap_remove(0);

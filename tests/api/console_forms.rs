@@ -296,7 +296,7 @@ fn many_services_are_entered_by_name() {
         "{named:?}"
     );
     let page =
-        operator.user.get(&format!("/incidents/{}", incident["id"].as_str().unwrap())).expect(200).body;
+        operator.user.get(&format!("/incidents/{}/edit", incident["id"].as_str().unwrap())).expect(200).body;
     assert!(
         page.contains(&format!("Shop 3\n{}</textarea>", twin.as_str().unwrap()))
             || page.contains(&format!("{}\nShop 3</textarea>", twin.as_str().unwrap())),

@@ -32,7 +32,7 @@ pub(super) struct ConsoleOperator {
 }
 
 /// The stream of events of a browser.
-pub(super) struct EventStream {
+pub(super) struct ConsoleEvents {
     stream: TcpStream,
     text: String,
     /// Bytes that were read.
@@ -108,20 +108,20 @@ impl ConsoleOperator {
     }
 
     /// Opens the stream of events; returns it with the number of the last change.
-    pub(super) async fn events(&self) -> anyhow::Result<(EventStream, String)> {
+    pub(super) async fn events(&self) -> anyhow::Result<(ConsoleEvents, String)> {
         let mut stream = TcpStream::connect(self.address).await?;
         let request = format!(
             "GET /console/events HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
             self.address, self.cookie
         );
         stream.write_all(request.as_bytes()).await?;
-        let mut events = EventStream { stream, text: String::new(), bytes: 0 };
+        let mut events = ConsoleEvents { stream, text: String::new(), bytes: 0 };
         let change = events.next("hello").await?;
         Ok((events, change))
     }
 }
 
-impl EventStream {
+impl ConsoleEvents {
     /// Returns the data of the next event of this kind.
     pub(super) async fn next(&mut self, kind: &str) -> anyhow::Result<String> {
         let wanted = format!("event: {kind}\ndata: ");

@@ -39,7 +39,7 @@ const STREAMS_MAX: usize = 2_000;
 /// The open screens of this process. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct LiveScreens {
-    topics: Arc<Mutex<LiveTopics>>,
+    topics: Arc<Mutex<ScreenTopics>>,
     seats: LiveSeats,
     /// Notified when a stream is opened.
     opened: Arc<Notify>,
@@ -59,14 +59,14 @@ pub(super) struct ChangeSource {
 
 /// The organisations (database keys) with a stream.
 #[derive(Debug, Default)]
-struct LiveTopics {
-    open: HashMap<i64, LiveTopic>,
+struct ScreenTopics {
+    open: HashMap<i64, ScreenTopic>,
     is_closed: bool,
 }
 
 /// The streams of an organisation.
 #[derive(Debug)]
-struct LiveTopic {
+struct ScreenTopic {
     events: broadcast::Sender<Bytes>,
     /// The number of the last change. It starts with the time, so that a later process has greater ones.
     change: u64,
@@ -136,7 +136,7 @@ impl LiveScreens {
             (Entry::Occupied(open), _) => open.into_mut(),
             (Entry::Vacant(missing), Some(state)) => {
                 let change = u64::try_from(source.clock.now().ms()).unwrap_or_default();
-                missing.insert(LiveTopic { events: broadcast::channel(EVENTS_WAITING).0, change, state })
+                missing.insert(ScreenTopic { events: broadcast::channel(EVENTS_WAITING).0, change, state })
             }
             // The last other stream has ended meanwhile: the browser connects again.
             (Entry::Vacant(_), None) => return None,
@@ -203,7 +203,7 @@ impl LiveScreens {
         topic.state = state;
     }
 
-    fn lock(&self) -> MutexGuard<'_, LiveTopics> {
+    fn lock(&self) -> MutexGuard<'_, ScreenTopics> {
         self.topics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

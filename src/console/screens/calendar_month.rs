@@ -11,32 +11,33 @@ use crate::model::time_range::TimeRange;
 
 /// A month, shown as `2026-11`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::console) struct CalendarMonth {
+pub(in crate::console) struct ZonedMonth {
     first: NaiveDate,
 }
 
 /// A day of a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::console) struct CalendarDay(NaiveDate);
+pub(in crate::console) struct ZonedDay(NaiveDate);
 
-impl fmt::Display for CalendarMonth {
+impl fmt::Display for ZonedMonth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.first.format("%Y-%m"))
     }
 }
 
-impl fmt::Display for CalendarDay {
+impl fmt::Display for ZonedDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
 }
 
-impl CalendarMonth {
+impl ZonedMonth {
     /// The month in the form `2026-11`, from 1971 to 2199; that of `now` in UTC if the text is none.
     pub(in crate::console) fn read(text: &str, now: Timestamp) -> Self {
         let day =
             |text: &str| text.parse::<NaiveDate>().ok().filter(|day| (1971..2200).contains(&day.year()));
-        let first = day(&format!("{text}-01")).or_else(|| day(&format!("{}-01", now.format("%Y-%m"))));
+        let entered = (text.len() == "2026-11".len()).then(|| day(&format!("{text}-01"))).flatten();
+        let first = entered.or_else(|| day(&format!("{}-01", now.format("%Y-%m"))));
         Self { first: first.unwrap_or_default() }
     }
 
@@ -51,9 +52,9 @@ impl CalendarMonth {
     }
 
     /// The days, in their order.
-    pub(in crate::console) fn days(self) -> impl Iterator<Item = CalendarDay> {
+    pub(in crate::console) fn days(self) -> impl Iterator<Item = ZonedDay> {
         let month = self.first.month();
-        self.first.iter_days().take_while(move |day| day.month() == month).map(CalendarDay)
+        self.first.iter_days().take_while(move |day| day.month() == month).map(ZonedDay)
     }
 
     /// The time from the first midnight to the last one, in this zone.
@@ -62,7 +63,7 @@ impl CalendarMonth {
     }
 }
 
-impl CalendarDay {
+impl ZonedDay {
     /// The time from midnight to midnight, in this zone.
     pub(in crate::console) fn range(self, zone: IanaZone) -> TimeRange {
         let next = self.0.checked_add_days(Days::new(1)).unwrap_or(self.0);
@@ -108,7 +109,7 @@ mod tests {
     #[case("9999-01", "2026-10 2026-11 2026-12 30")]
     #[case("", "2026-10 2026-11 2026-12 30")]
     fn a_month_is_read(#[case] text: &str, #[case] expected: &str) {
-        let month = CalendarMonth::read(text, NOW);
+        let month = ZonedMonth::read(text, NOW);
         let shown = format!("{} {month} {} {}", month.previous(), month.next(), month.days().count());
         assert_eq!(shown, expected);
     }
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn a_day_is_that_of_a_zone() {
         let zone: IanaZone = "Europe/Berlin".parse().unwrap();
-        let day = CalendarMonth::read("2026-10", NOW).days().nth(24).unwrap();
+        let day = ZonedMonth::read("2026-10", NOW).days().nth(24).unwrap();
         let range = day.range(zone);
         assert_eq!((day.to_string().as_str(), day.weekday()), ("2026-10-25", "sun"));
         assert_eq!(range.to.ms_since(range.from), 25 * 3_600_000);

@@ -17,7 +17,6 @@ use serde_json::Value;
 use crate::model::check::CheckStatus;
 use crate::probe::catalogue::admission::{ConditionFieldRef, field_of, value_fits};
 use crate::probe::catalogue::{CheckTypeDefinition, ConditionKind};
-use crate::probe::condition::report::ConditionReport;
 use crate::probe::fact::{Fact, FactSource, TextPresence};
 use crate::probe::finding::FindingValue;
 use crate::probe::json_path::{JsonPath, JsonSearch};
@@ -90,6 +89,21 @@ pub enum ConditionError {
     /// The status is neither `down` nor `degraded`.
     #[error("the status of a condition is neither down nor degraded")]
     Status,
+}
+
+/// What a condition says about an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionReport {
+    /// The condition, without a value that might be a secret.
+    pub condition: String,
+    /// The status of a match.
+    pub status: CheckStatus,
+    /// Whether the condition is met.
+    pub state: ConditionState,
+    /// The value that the condition compares with; `None` if it might be a secret.
+    pub expected: Option<String>,
+    /// The value that was found; `None` if there was none, or for bodies, headers and addresses, which might hold secrets.
+    pub found: Option<FindingValue>,
 }
 
 impl Condition {

@@ -4,25 +4,8 @@
 
 use std::sync::OnceLock;
 
-use crate::model::check::CheckStatus;
-use crate::probe::condition::{Condition, ConditionState};
+use crate::probe::condition::{Condition, ConditionReport};
 use crate::probe::fact::FactSource;
-use crate::probe::finding::FindingValue;
-
-/// What a condition says about an answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConditionReport {
-    /// The condition, without a value that might be a secret.
-    pub condition: String,
-    /// The status of a match.
-    pub status: CheckStatus,
-    /// Whether the condition is met.
-    pub state: ConditionState,
-    /// The value that the condition compares with; `None` if it might be a secret.
-    pub expected: Option<String>,
-    /// The value that was found; `None` if there was none, or for bodies, headers and addresses, which might hold secrets.
-    pub found: Option<FindingValue>,
-}
 
 /// The conditions of a running check, and the place for what each of them says, if it is wanted.
 #[derive(Clone, Copy, Debug)]

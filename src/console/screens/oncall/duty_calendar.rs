@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::calendar_month::{CalendarDay, CalendarMonth, part_of};
+use crate::console::screens::calendar_month::{ZonedDay, ZonedMonth, part_of};
 use crate::console::visit::UserVisit;
 use crate::http::kit::timestamp::parse;
 use crate::model::recurrence::zone::IanaZone;
@@ -15,7 +15,7 @@ const SCHEDULES_MAX: u64 = 20;
 
 /// The duty of a month.
 pub(super) struct DutyCalendar {
-    pub(super) month: CalendarMonth,
+    pub(super) month: ZonedMonth,
     pub(super) schedules: Vec<CalendarSchedule>,
     pub(super) days: Vec<DutyDay>,
     /// The same as plain text.
@@ -61,7 +61,7 @@ struct ScheduleDuty {
 
 impl DutyCalendar {
     /// Reads the duty of a month, of the oldest schedules.
-    pub(super) async fn read(visit: &UserVisit, month: CalendarMonth) -> Result<Self, ScreenError> {
+    pub(super) async fn read(visit: &UserVisit, month: ZonedMonth) -> Result<Self, ScreenError> {
         let body = visit.get(&format!("/v1/oncall/schedules?per_page={SCHEDULES_MAX}")).await?;
         let (mut schedules, mut duties) = (Vec::new(), Vec::new());
         for row in body["data"].as_array().into_iter().flatten() {
@@ -70,7 +70,7 @@ impl DutyCalendar {
             schedules.push(CalendarSchedule { link: format!("/console/oncall/schedules/{id}"), name, zone });
             duties.push(duty);
         }
-        let row = |day: CalendarDay| DutyDay {
+        let row = |day: ZonedDay| DutyDay {
             date: day.to_string(),
             weekday: visit.texts.text(&format!("word-{}", day.weekday())),
             cells: duties.iter().map(|duty| duty.parts(day, visit.texts)).collect(),
@@ -84,7 +84,7 @@ async fn duty_of(
     visit: &UserVisit,
     id: &str,
     zone: IanaZone,
-    month: CalendarMonth,
+    month: ZonedMonth,
 ) -> Result<ScheduleDuty, ScreenError> {
     let TimeRange { from, to } = month.range(zone);
     let duty = visit.get(&format!("/v1/oncall/schedules/{id}/shifts?from={from}&to={to}")).await?;
@@ -100,7 +100,7 @@ async fn duty_of(
 }
 
 impl ScheduleDuty {
-    fn parts(&self, day: CalendarDay, texts: ConsoleTexts) -> Vec<DutyPart> {
+    fn parts(&self, day: ZonedDay, texts: ConsoleTexts) -> Vec<DutyPart> {
         let range = day.range(self.zone);
         let part = |period: &DutyPeriod| {
             Some(DutyPart {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::console::answer;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::calendar_month::CalendarMonth;
+use crate::console::screens::calendar_month::ZonedMonth;
 use crate::console::screens::oncall::duty_calendar::DutyCalendar;
 use crate::console::visit::UserVisit;
 
@@ -49,7 +49,7 @@ const LISTS: [(&str, &str); 5] = [
 /// Shows who is on duty, and the calendar of the month in the query.
 pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError> {
     let body = visit.get("/v1/oncall/current").await?;
-    let month = CalendarMonth::read(visit.visit.query.text("month"), visit.visit.state().now());
+    let month = ZonedMonth::read(visit.visit.query.text("month"), visit.visit.state().now());
     let document = OncallDocument {
         calendar: DutyCalendar::read(visit, month).await?,
         frame: ConsoleFrame::of(visit, ConsoleSection::Oncall, visit.texts.text("nav-oncall")),

@@ -11,8 +11,8 @@ use crate::http::openapi::shape::{ApiSchema, anything, enum_of, integer, map_of,
 use crate::http::v1::history::view::{TimingsView, whole_ms};
 use crate::model::check::{CheckOutcome, CheckStatus, ErrorCode, LocalFault, PhaseTimings};
 use crate::probe::CheckInspection;
+use crate::probe::condition::ConditionReport;
 use crate::probe::condition::ConditionState;
-use crate::probe::condition::report::ConditionReport;
 use crate::probe::finding::{CheckFinding, FindingValue};
 
 /// Common prefix of the names of most findings.
