@@ -28,7 +28,8 @@ fn commands_about_tokens_leave_entries() {
     assert_eq!(entry["object"], json!({"kind": "token", "id": made["id"], "name": "Bot"}));
     assert!(!entry.to_string().contains(made["token"].as_str().unwrap()), "{entry}");
     server.command_json(&["token", "revoke", made["id"].as_str().unwrap()]);
-    assert_eq!(newest(&client), "delete token Bot");
+    let deleted = "delete token Bot: name \"Bot\" → null, permissions [\"services.view\"] → null";
+    assert_eq!(newest(&client), deleted);
 }
 
 /// The newest entry, as `action kind name: field old → new, …`.
