@@ -167,9 +167,11 @@
 // and only what differs is changed. Rows stay where they are; nothing that is in use is changed. One tab of the browser has the
 // stream of events, and tells the others. Without a stream, the content is asked for every few seconds.
 (() => {
-  const POLL_MS = 5000, PACE_MS = 250, AGE_MS = 30000, QUIET_MS = 60000, HIDDEN_MS = 30000;
+  const POLL_MS = 5000, AGE_MS = 30000, QUIET_MS = 60000, HIDDEN_MS = 30000;
   const regions = () => [...document.querySelectorAll("[data-live]")];
   if (!regions().length) return;
+  // Screens for which much is read are asked for less often.
+  const PACE_MS = Number(document.querySelector("[data-pace]")?.dataset.pace ?? 250);
   const policy = window.trustedTypes
     ? trustedTypes.createPolicy("wk", { createHTML: (text) => text })
     : { createHTML: (text) => text };

@@ -16,7 +16,7 @@ mod what_if;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::console::answer;
 use crate::console::form_data::FormData;
@@ -36,6 +36,7 @@ use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
 use crate::model::check::CheckStatus;
 use crate::model::service::{OverrideStatus, Service, ServiceStatus};
+use crate::probe::catalogue::definition;
 use crate::verdict_texts::explanation::{BallotRow, VerdictExplanation};
 
 /// Number of results that the screen shows.
@@ -126,7 +127,7 @@ async fn render(
 ) -> Result<HttpResponse, ScreenError> {
     let id = watched.service.id.to_string();
     let path = format!("/v1/services/{id}");
-    let service = visit.get(&path).await?["data"].take();
+    let service = view_of(visit, watched).await?;
     let checks = visit.get(&format!("{path}/checks?per_page={CHECKS}")).await?;
     let changes = visit.get(&format!("{path}/status-changes?per_page={CHECKS}")).await?;
     let mut explanation = watched.explain(visit).await?;
@@ -155,6 +156,24 @@ async fn render(
         id,
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
+}
+
+/// Returns what the API says about the service. While no node answers for it, the API refuses: then only what is stored, with
+/// an unknown status.
+async fn view_of(visit: &UserVisit, watched: &ExplainedService) -> Result<Value, ScreenError> {
+    let service = &watched.service;
+    match visit.get(&format!("/v1/services/{}", service.id)).await {
+        Ok(mut body) => Ok(body["data"].take()),
+        Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE && watched.snapshot.is_none() => {
+            Ok(json!({
+                "target": service.target,
+                "check_type_label": definition(service.check_type).label,
+                "effective_status": ServiceStatus::Unknown.as_str(),
+                "is_paused": service.pause.is_some(),
+            }))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl ServiceHead {
