@@ -293,7 +293,8 @@ fn a_token_is_made_and_revoked() {
     bot.get("/v1/services").expect(200);
     bot.get("/v1/incidents").expect(403);
     let tokens = client.get("/v1/tokens").expect(200).data();
-    let id = tokens.as_array().unwrap().iter().find(|token| token["name"] == "Deployment").unwrap()["id"].clone();
+    let id =
+        tokens.as_array().unwrap().iter().find(|token| token["name"] == "Deployment").unwrap()["id"].clone();
     let path = format!("/settings/tokens/{}", id.as_str().unwrap());
     assert!(!user.get(&path).expect(200).body.contains(token.unwrap()));
     user.get(&format!("{path}/delete")).expect(200);
