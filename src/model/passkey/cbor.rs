@@ -5,6 +5,8 @@
 
 /// Maximum depth of nested arrays and maps; those of WebAuthn have four levels.
 const DEPTH_MAX: usize = 8;
+/// Maximum number of entries of a map; those of WebAuthn have a few. Each key is compared with all earlier ones.
+const ENTRIES_MAX: usize = 32;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +116,9 @@ impl<'a> CborReader<'a> {
     }
 
     fn map(&mut self, length: usize, depth: usize) -> Option<CborValue<'a>> {
+        if length > ENTRIES_MAX {
+            return None;
+        }
         let mut entries: Vec<CborEntry<'a>> = Vec::new();
         for _ in 0..length {
             let key = self.value(depth)?;
@@ -134,6 +139,16 @@ mod tests {
 
     fn bytes(hex: &str) -> Vec<u8> {
         (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn large_maps_are_refused() {
+        let map = |count: u8| -> Vec<u8> {
+            let entries = (0..count).flat_map(|key| [0x18, 100 + key, 0]);
+            [0xb8, count].into_iter().chain(entries).collect()
+        };
+        assert!(CborValue::parse(&map(32)).is_some());
+        assert_eq!(CborValue::parse(&map(33)), None);
     }
 
     /// Examples of RFC 8949, appendix A.

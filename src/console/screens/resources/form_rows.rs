@@ -59,14 +59,18 @@ pub(super) fn without_empty_rows(form: &FormData) -> FormData {
     })
 }
 
-/// Returns the rows in which a field is, the outermost first.
+/// Number of rows within each other that are looked at; forms have two.
+const ROW_DEPTH: usize = 4;
+
+/// Returns the rows in which a field is, the outermost first. Numbers further inside of a name are part of its text, so that
+/// the work is proportional to the length of the name, whatever somebody sends.
 fn places(name: &str) -> Vec<RowPlace> {
     let dots = name.match_indices('.').map(|(at, _)| at);
     let place = |at: usize| {
         let next = name[at + 1..].split('.').next()?;
         Some(RowPlace { list: name[..at].to_owned(), number: next.parse().ok()? })
     };
-    dots.filter_map(place).collect()
+    dots.filter_map(place).take(ROW_DEPTH).collect()
 }
 
 #[cfg(test)]
@@ -85,6 +89,11 @@ mod tests {
     fn rows_are_left_out(#[case] form: &str, #[case] expected: &str) {
         let form = without_empty_rows(&FormData::parse(form.as_bytes()));
         assert_eq!(form.encoded_with("", ""), expected);
+    }
+
+    #[test]
+    fn a_long_name_is_in_few_rows() {
+        assert_eq!(places(&"1.".repeat(100_000)).len(), ROW_DEPTH);
     }
 
     #[test]

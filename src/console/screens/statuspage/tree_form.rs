@@ -11,6 +11,8 @@ use crate::console::screens::statuspage::tree::{ComponentOutline, TreeMove};
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::error::ApiError;
+use crate::id::Id;
+use crate::model::access::Permission;
 
 /// Carries out what a form of the tree asks for.
 pub(in crate::console) async fn run(
@@ -18,7 +20,12 @@ pub(in crate::console) async fn run(
     page: &str,
     form: &FormData,
 ) -> Result<HttpResponse, ScreenError> {
+    // A move that changes nothing sends no request to the API, which would refuse others.
+    visit.signed_in.caller.require(Permission::StatuspagesEdit)?;
     let (action, id) = (form.text("move"), form.text("id"));
+    if action != "add" && id.parse::<Id>().is_err() {
+        return Err(ScreenError::Unknown);
+    }
     let done = match (action, TreeMove::parse(action)) {
         (_, Some(direction)) => shift(visit, page, id, direction).await,
         ("rename", _) => rename(visit, page, id, form.text("name")).await,
