@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Longest wait for an answer of the driver; only a failure takes so long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Number of times that keys are sent until an element takes them; each is two requests to the driver.
+/// Number of times that keys are sent, or a click is tried, until an element takes them; each is two requests to the driver.
 const KEY_TRIES: usize = 1_000;
 /// Number of drivers that are started until one listens.
 const DRIVER_STARTS: usize = 10;
@@ -193,11 +193,20 @@ impl Browser {
         panic!("no element took {keys:?}");
     }
 
-    /// Clicks on the first element that a selector finds.
+    /// Clicks on the first element that a selector finds. While a document takes the place of another one, the element may be
+    /// found in the earlier one: then it is looked for again.
     pub(crate) fn click(&self, selector: &str) {
-        let found = self.command("/element", &json!({"using": "css selector", "value": selector}));
-        let id = found.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
-        self.command(&format!("/element/{id}/click"), &json!({}));
+        for _ in 0..KEY_TRIES {
+            let found = self.command("/element", &json!({"using": "css selector", "value": selector}));
+            let id = found.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
+            let (status, answer) =
+                self.try_to_ask("POST", &format!("{}/element/{id}/click", self.session), &json!({}));
+            if status == 200 {
+                return;
+            }
+            assert_eq!(answer["value"]["error"], "stale element reference", "{selector}: {answer}");
+        }
+        panic!("{selector} could not be clicked");
     }
 
     /// The HTML of the page as it is now, which needs no script.
