@@ -73,7 +73,7 @@ fn only_equal_documents_are_shared() {
     stranger.send("GET", "/console/services", &["Console-Change: 0"], b"").expect(303);
 }
 
-/// The tabs of a browser share one stream, and each of them is live when it is looked at.
+/// The tabs of a browser share one stream, and each of them follows changes while it is shown.
 #[tokio::test]
 async fn twelve_tabs_are_one_stream() {
     let server = Server::start();

@@ -31,7 +31,7 @@ use crate::store::changes::CommitStamp;
 
 /// Shortest time between two events.
 const PACE: Duration = Duration::from_millis(250);
-/// Number of events that wait for a browser; one that is further behind is told to ask.
+/// Number of events that wait for a browser; one that is further behind asks for everything.
 const EVENTS_WAITING: usize = 8;
 /// Maximum number of streams of this process.
 const STREAMS_MAX: usize = 2_000;

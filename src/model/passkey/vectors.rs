@@ -134,7 +134,7 @@ fn a_counter_rises(#[case] stored: u32, #[case] expected: Result<u32, PasskeyRef
     assert_eq!(answers.sign_in(&passkey), expected);
 }
 
-/// Each is refused before the signature is looked at, which the change makes wrong as well.
+/// Each is refused before the signature is checked, which the change makes wrong as well.
 #[rstest]
 #[case::operation(b"webauthn.get", b"webauthn.set", PasskeyRefusal::WrongOperation)]
 #[case::challenge(b"YXNzZXJ0aW9u", b"YXNzZXJ0aW9v", PasskeyRefusal::WrongChallenge)]

@@ -141,7 +141,7 @@ impl Browser {
         self.command("/url", &json!({"url": url}));
     }
 
-    /// Opens a tab and loads a page in it, which is then the one that is looked at.
+    /// Opens a tab and loads a page in it, to which later commands apply.
     pub(crate) fn visit_in_new_tab(&self, url: &str) {
         let tab = self.command("/window/new", &json!({"type": "tab"}));
         self.command("/window", &json!({"handle": tab["handle"]}));

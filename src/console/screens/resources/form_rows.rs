@@ -59,7 +59,7 @@ pub(super) fn without_empty_rows(form: &FormData) -> FormData {
     })
 }
 
-/// Number of rows within each other that are looked at; forms have two.
+/// Number of nested rows that are read; forms have two levels.
 const ROW_DEPTH: usize = 4;
 
 /// Returns the rows in which a field is, the outermost first. Numbers further inside of a name are part of its text, so that
