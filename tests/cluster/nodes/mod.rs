@@ -8,6 +8,7 @@ mod alone;
 mod any_node;
 mod bus_crashes;
 mod certificates;
+mod console;
 mod cut_off_node;
 mod dependencies;
 mod events;
