@@ -11,6 +11,7 @@ mod export_page;
 mod import;
 mod locations;
 mod log;
+mod log_sampler;
 mod name_lookup;
 mod nats_config;
 mod node_api;
@@ -40,8 +41,13 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::FilterExt as _;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::explained::DatabaseFiles;
+use crate::cli::log_sampler::LogSampler;
 use crate::cli::printable::printable_lines;
 use crate::clock::Clock;
 use crate::config::credentials::without_credentials;
@@ -281,14 +287,16 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
             })?;
     let is_text = matches!(config.log_format, LogFormat::Text);
     let writer = log::StandardError { colours: is_text && std::io::stderr().is_terminal() };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false);
+    let sampler = LogSampler::default();
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false);
     // The library reports its own errors on standard error, with a macro that panics when standard error is closed.
-    let builder = builder.log_internal_errors(false);
-    match config.log_format {
-        LogFormat::Text => builder.init(),
-        LogFormat::Json => builder.json().init(),
-    }
-    Ok(())
+    let layer = layer.log_internal_errors(false);
+    let layer = match config.log_format {
+        LogFormat::Text => layer.boxed(),
+        LogFormat::Json => layer.json().boxed(),
+    };
+    tracing_subscriber::registry().with(layer.with_filter(filter.and(sampler.clone()))).init();
+    sampler.report().map_err(|error| format!("cannot start the thread of the log: {error}"))
 }
 
 /// Returns the log filter for a setting. A bare level applies to Watchkeeper itself; libraries log from warnings on.
