@@ -178,12 +178,14 @@ pub struct ServiceExited {
     ending: ActorExit,
 }
 
-/// The wait after a panic is over: start the service again.
+/// The wait after a panic is over: start the service again, as soon as the pace of restarts allows.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct RestartService {
     id: Id,
     generation: u64,
+    /// True once it has waited for its place among the restarts of this process.
+    has_place: bool,
 }
 
 impl Fleet {
@@ -398,17 +400,23 @@ impl Handler<ServiceExited> for Fleet {
         let wait = member.backoff.get_or_insert_default().next_wait();
         let (wait_seconds, name) = (wait.as_secs_f64(), &member.definition.name);
         tracing::error!(service = %id, %name, error = problem, wait_seconds, "service actor died; restarting it");
-        ctx.notify_later(RestartService { id, generation }, wait);
+        ctx.notify_later(RestartService { id, generation, has_place: false }, wait);
     }
 }
 
 impl Handler<RestartService> for Fleet {
     type Result = ();
 
-    fn handle(&mut self, RestartService { id, generation }: RestartService, ctx: &mut Context<Self>) {
+    fn handle(&mut self, restart: RestartService, ctx: &mut Context<Self>) {
+        let RestartService { id, generation, has_place } = restart;
         let Some(member) = self.services.get(&id).filter(|member| member.generation == generation) else {
             return;
         };
+        let wait = if has_place { Duration::ZERO } else { self.supervisor.restart_wait() };
+        if wait > Duration::ZERO {
+            ctx.notify_later(RestartService { id, generation, has_place: true }, wait);
+            return;
+        }
         let definition = Arc::clone(&member.definition);
         let shard = self.shard(id);
         let memory = memory_from(&definition, &shard.roster, shard.figures.last_known(definition.key));

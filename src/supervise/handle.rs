@@ -101,14 +101,11 @@ impl<A: SupervisedActor> ActorSlot<A> {
     /// Sends the current actor the question whether it is alive.
     pub(super) fn ask(&self, tick: u32) {
         let fault = self.state.take_fault();
-        self.with(|present| {
-            let beat = present.life.ask(tick, fault);
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "one question is open at a time, also to a full mailbox"
-            )]
-            present.address.do_send(beat);
-        });
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "one question is open at a time, also to a full mailbox"
+        )]
+        self.with(|present| present.life.ask(tick, fault, |query| present.address.do_send(query)));
     }
 
     fn with<T>(&self, view: impl FnOnce(&CurrentActor<A>) -> T) -> T {

@@ -1,7 +1,7 @@
 //! A kind of actors or tasks: its name, the effect of a death, and the state of its members.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use crate::supervise::exit::ActorExit;
 use crate::supervise::fault::InjectedFault;
@@ -87,6 +87,8 @@ pub struct ActorKindCounters {
     queues: Mutex<Vec<Queue>>,
     last_error: Mutex<Option<String>>,
     fault: AtomicU8,
+    /// The present tick of whoever asks the members whether they are alive.
+    tick: AtomicU32,
 }
 
 impl ActorKindCounters {
@@ -100,6 +102,7 @@ impl ActorKindCounters {
             queues: Mutex::default(),
             last_error: Mutex::default(),
             fault: AtomicU8::default(),
+            tick: AtomicU32::default(),
         }
     }
 
@@ -136,6 +139,15 @@ impl ActorKindCounters {
         }
         let injected = self.fault.swap(0, Ordering::AcqRel);
         InjectedFault::from_code(injected)
+    }
+
+    /// The present tick of whoever asks the members whether they are alive.
+    pub(super) fn tick(&self) -> u32 {
+        self.tick.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_tick(&self, tick: u32) {
+        self.tick.store(tick, Ordering::Relaxed);
     }
 
     pub(super) fn note_birth(&self) {

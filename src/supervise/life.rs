@@ -14,30 +14,62 @@ use actix::fut::wrap_future;
 use actix::{Actor, AsyncContext as _, Context, Message};
 use futures_util::task::AtomicWaker;
 
-use crate::supervise::exit::ActorExit;
+use crate::supervise::exit::{ActorExit, FROZEN_AFTER};
 use crate::supervise::fault::InjectedFault;
 use crate::supervise::kind::ActorKindCounters;
+use crate::supervise::thread_progress;
 
 /// The externally visible state of one life: the last question, the last answer, and whether it is abandoned.
+///
+/// An actor whose thread is busy with others answers late, and is not frozen. So the time counts from its first turn after
+/// the question: an actor that has its turn and does not read its messages is frozen.
 #[derive(Debug, Default)]
 pub struct ActorLife {
     asked: AtomicU32,
     answered: AtomicU32,
+    /// The tick of the first turn after the last question; 0 = it has had none.
+    turn: AtomicU32,
     is_given_up: AtomicBool,
     waker: AtomicWaker,
 }
 
 impl ActorLife {
-    /// Returns the tick of the unanswered question; `None` if every question is answered.
-    pub(crate) fn open_since(&self) -> Option<u32> {
-        let asked = self.asked.load(Ordering::Acquire);
-        (self.answered.load(Ordering::Acquire) != asked).then_some(asked)
+    /// Returns true if the last question is not answered.
+    pub(crate) fn is_open(&self) -> bool {
+        self.answered.load(Ordering::Acquire) != self.asked.load(Ordering::Acquire)
     }
 
-    /// Returns the question whether the actor is alive, dated at this tick.
-    pub(crate) fn ask(self: &Arc<Self>, tick: u32, fault: Option<InjectedFault>) -> LivenessQuery {
+    /// Asks whether the actor is alive, at this tick: `send` puts the question into the mailbox.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        tick: u32,
+        fault: Option<InjectedFault>,
+        send: impl FnOnce(LivenessQuery),
+    ) {
+        self.turn.store(0, Ordering::Release);
+        send(LivenessQuery { life: Arc::clone(self), tick, fault });
+        // Afterwards: a turn that begins before the question is in the mailbox does not count.
         self.asked.store(tick, Ordering::Release);
-        LivenessQuery { life: Arc::clone(self), tick, fault }
+    }
+
+    /// Ends the life of an actor that had a turn [`FROZEN_AFTER`] ticks ago and has not answered since. One that has had no
+    /// turn gets one as soon as its thread comes to it.
+    pub(crate) fn end_if_frozen(&self, tick: u32) {
+        if !self.is_open() {
+            return;
+        }
+        match self.turn.load(Ordering::Acquire) {
+            0 => self.waker.wake(),
+            turn if tick.wrapping_sub(turn) >= FROZEN_AFTER => self.give_up(),
+            _ => {}
+        }
+    }
+
+    /// Notes that the actor has its turn at this tick.
+    fn note_turn(&self, tick: u32) {
+        if self.is_open() && self.turn.load(Ordering::Relaxed) == 0 {
+            self.turn.store(tick.max(1), Ordering::Release);
+        }
     }
 
     /// Returns the tick at which the last question was asked.
@@ -108,6 +140,8 @@ impl<A: Actor<Context = Context<A>>, E: FnOnce(ActorExit) + Unpin> LifeFuture<A,
     fn live(&mut self, task: &mut TaskContext<'_>) -> Poll<ActorExit> {
         let Some(context) = &mut self.context else { return Poll::Ready(ActorExit::Stopped) };
         self.life.waker.register(task.waker());
+        self.life.note_turn(self.state.tick());
+        thread_progress::note_turn();
         if self.life.is_given_up.load(Ordering::Acquire) {
             return Poll::Ready(ActorExit::Frozen);
         }
@@ -151,4 +185,45 @@ pub(super) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a text".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn is_given_up(life: &ActorLife) -> bool {
+        life.is_given_up.load(Ordering::Acquire)
+    }
+
+    /// Asked at tick 10, with its first turn at another tick; judged at a third one.
+    #[rstest]
+    #[case::no_turn_yet(None, 10_000, false)]
+    #[case::a_turn_at_once(Some(10), 39, false)]
+    #[case::frozen(Some(10), 40, true)]
+    #[case::a_late_turn(Some(900), 929, false)]
+    #[case::frozen_after_a_late_turn(Some(900), 930, true)]
+    fn an_actor_is_frozen_30_ticks_after_its_turn(
+        #[case] turn: Option<u32>,
+        #[case] judged: u32,
+        #[case] expected: bool,
+    ) {
+        let life = Arc::new(ActorLife::default());
+        // A turn before the question is in the mailbox does not count.
+        life.ask(10, None, |_| life.note_turn(9));
+        turn.into_iter().for_each(|tick| life.note_turn(tick));
+        life.end_if_frozen(judged);
+        assert_eq!(is_given_up(&life), expected);
+    }
+
+    #[test]
+    fn an_actor_that_has_answered_is_not_frozen() {
+        let life = Arc::new(ActorLife::default());
+        life.ask(10, None, drop);
+        life.note_turn(10);
+        life.answered.store(10, Ordering::Release);
+        life.end_if_frozen(1_000);
+        assert!(!life.is_open() && !is_given_up(&life));
+    }
 }

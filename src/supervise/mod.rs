@@ -3,9 +3,11 @@
 //! - A kind defines what happens when a member dies ([`SupervisedActor::KIND`]): the member starts again after
 //!   a jittered back-off ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one log line
 //!   ([`fatal`]), so that the service manager starts it again.
-//! - An actor dies by a panic, or by freezing: one that has not answered for [`FROZEN_AFTER`] seconds is replaced
-//!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Only seconds in which this
-//!   process ran are counted: after a stop of the whole process no actor counts as frozen.
+//! - An actor dies by a panic, or by freezing: one that has had its turn and has not answered for [`FROZEN_AFTER`] seconds
+//!   is replaced (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Only seconds in which
+//!   this process ran are counted: after a stop of the whole process no actor counts as frozen. An actor or a thread that has
+//!   too much to do is not frozen.
+//! - At most ten actors and tasks start again in a second (`restart_pace`); a process whose restarts have to wait says so.
 //! - Other code holds an [`ActorHandle`] to an actor, which always reaches the current life. Messages sent
 //!   while the actor waits for its restart wait with it.
 //! - [`ActorKindState`] is the state of each kind.
@@ -22,20 +24,24 @@ mod injection;
 mod kind;
 mod life;
 mod lock;
+mod restart_pace;
 pub mod running_tasks;
 mod supervised_actor;
 mod sweep;
 mod task;
+mod thread_progress;
 pub mod watchdog;
 mod watched_thread;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use actix::dev::channel::AddressReceiver;
 use actix::{Addr, ArbiterHandle};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 pub use crate::supervise::exit::{ActorExit, FROZEN_AFTER};
 pub use crate::supervise::fatal::EXIT_CODE;
@@ -50,6 +56,7 @@ use crate::supervise::fatal::FatalSignal;
 use crate::supervise::handle::{ActorSlot, mailbox};
 use crate::supervise::life::LifeFuture;
 use crate::supervise::lock::lock;
+use crate::supervise::restart_pace::RestartPace;
 use crate::supervise::sweep::MonitoredActor;
 use crate::supervise::watched_thread::WatchedThread;
 use crate::telemetry::{Exposition, MetricCollector, MetricFamily};
@@ -64,6 +71,7 @@ struct SupervisorInner {
     members: Mutex<Vec<Weak<dyn MonitoredActor>>>,
     threads: Mutex<Vec<WatchedThread>>,
     fatal: FatalSignal,
+    pace: Mutex<RestartPace>,
     /// Seconds in which this process ran.
     tick: AtomicU32,
 }
@@ -151,6 +159,7 @@ impl Supervisor {
             // From now on messages wait for the next life.
             receiver = slot.renew();
             tokio::time::sleep(backoff.next_wait()).await;
+            tokio::time::sleep(self.restart_wait()).await;
             slot.state().note_restart();
         }
     }
@@ -177,6 +186,17 @@ impl Supervisor {
             tracing::error!(actor = A::KIND.name, "cannot start the actor: its thread has ended");
         }
         (address, life)
+    }
+
+    /// Returns the wait before a restart that is due now, and counts the restart: at most ten a second start again.
+    pub fn restart_wait(&self) -> Duration {
+        lock(&self.0.pace).next_wait(Instant::now())
+    }
+
+    /// Returns how long a restart that is due now has to wait, if more actors and tasks die than may start again.
+    #[must_use]
+    pub fn restart_overload(&self) -> Option<Duration> {
+        lock(&self.0.pace).overload(Instant::now())
     }
 
     /// Counts the end of a life that did not stop by itself; returns the error.

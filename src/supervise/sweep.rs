@@ -1,9 +1,9 @@
-//! The sweep: every few seconds each actor is asked whether it is alive, and one that does not answer is abandoned.
+//! The sweep: every few seconds each actor is asked whether it is alive, and one that has its turn and does not answer is
+//! abandoned.
 //!
 //! Time is counted in ticks, seconds in which this process ran: the watchdog's thread sleeps a second and counts one,
 //! however long that really took. So an actor that could not answer because the whole process was stopped is not frozen.
 
-use crate::supervise::exit::FROZEN_AFTER;
 use crate::supervise::handle::ActorSlot;
 use crate::supervise::supervised_actor::SupervisedActor;
 
@@ -19,11 +19,10 @@ pub(super) trait MonitoredActor: Send + Sync {
 impl<A: SupervisedActor> MonitoredActor for ActorSlot<A> {
     fn check_liveness(&self, tick: u32) {
         let life = self.life();
-        match life.open_since() {
-            Some(asked) if tick.wrapping_sub(asked) >= FROZEN_AFTER => life.give_up(),
-            Some(_) => {}
-            None if tick.wrapping_sub(life.asked()) >= ASKED_EVERY => self.ask(tick),
-            None => {}
+        self.state().set_tick(tick);
+        life.end_if_frozen(tick);
+        if !life.is_open() && tick.wrapping_sub(life.asked()) >= ASKED_EVERY {
+            self.ask(tick);
         }
     }
 }

@@ -51,6 +51,7 @@ impl Supervisor {
                     return;
                 }
                 tokio::time::sleep(backoff.next_wait()).await;
+                tokio::time::sleep(supervisor.restart_wait()).await;
                 state.note_restart();
             }
         })

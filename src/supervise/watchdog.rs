@@ -68,8 +68,12 @@ impl Supervisor {
     /// Asks every thread; returns the name of one that has not answered for too long.
     fn blocked_thread(&self, now: u32) -> Option<String> {
         let mut threads = lock(&self.0.threads);
-        let blocked = threads.iter().find(|thread| thread.is_blocked(now));
-        let blocked = blocked.map(|thread| thread.name().to_owned());
+        let mut blocked = None;
+        for thread in threads.iter_mut() {
+            if thread.is_blocked(now) {
+                blocked = Some(thread.name().to_owned());
+            }
+        }
         // A thread that has ended is no longer asked: it ended with the app.
         threads.retain_mut(|thread| thread.is_open() || thread.ask(now));
         blocked

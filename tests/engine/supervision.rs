@@ -191,3 +191,23 @@ fn a_background_task_restarts_after_a_panic() {
         assert_eq!(supervisor.failure().as_deref(), Some("heart died: it panicked: it stands still"));
     });
 }
+
+/// Whatever dies, at most ten start again at once and ten in each second after that; the process says that it is overloaded.
+#[test]
+fn restarts_are_limited() {
+    use watchkeeper::supervise::{ActorKind, Supervisor};
+    in_paused_time(async || {
+        let supervisor = Supervisor::default();
+        let kind = ActorKind::restarting("chore");
+        for _ in 0..1_000 {
+            drop(supervisor.spawn(kind, || async { panic!("always") }));
+        }
+        let restarts = || supervisor.states()[0].restarts;
+        for second in 1..=5 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let restarts = restarts();
+            assert!(restarts >= 9 * second && restarts <= 10 * (second + 1), "{restarts} after {second} s");
+        }
+        assert!(supervisor.restart_overload().is_some_and(|wait| wait > Duration::from_secs(60)));
+    });
+}

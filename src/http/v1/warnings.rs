@@ -47,6 +47,7 @@ pub(in crate::http) async fn warnings(state: &AppState) -> Vec<String> {
         .chain(unreadable_warning(state.router.unreadable.count()))
         .chain(backup_warning(state))
         .chain(disk_warning(state, now))
+        .chain(restart_warning(state))
         .chain(impaired)
         .collect()
 }
@@ -101,6 +102,15 @@ fn disk_warning(state: &AppState, now: Timestamp) -> Option<String> {
     let waiting = state.figures.read().waiting_results;
     Some(format!(
         "the disk of {folder} is full since {since}: {waiting} results wait in memory, and nothing that clients send can be saved"
+    ))
+}
+
+/// Returns the warning about more deaths of actors than restarts are permitted.
+fn restart_warning(state: &AppState) -> Option<String> {
+    let wait = state.supervisor.restart_overload()?;
+    Some(format!(
+        "this process is overloaded or has a fault: more of its actors die than may start again, so a restart waits {} s; the log says why",
+        wait.as_secs()
     ))
 }
 
