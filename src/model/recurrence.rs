@@ -11,6 +11,7 @@ use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta};
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::recurrence::rule::{RecurrenceRule, RuleProblem};
 use crate::model::recurrence::zone::IanaZone;
+use crate::model::time_range::TimeRange;
 
 /// Maximum number of windows that start within [`CROWD_MS`].
 pub const CROWD_MAX: usize = 100;
@@ -191,6 +192,12 @@ impl Recurrence {
     pub fn upcoming(&self, now: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
         let all = self.checked().ok().into_iter().flatten();
         all.skip_while(move |occurrence| occurrence.end <= now)
+    }
+
+    /// The windows that end after `now` and of which a part is in `range`, in order. The work grows with the time from the
+    /// first window to the end of the range.
+    pub fn coming(&self, range: TimeRange, now: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
+        self.upcoming(now.max(range.from)).take_while(move |occurrence| occurrence.start < range.to)
     }
 
     /// The day on which a window starts, in the calendar of the zone.

@@ -5,6 +5,7 @@ mod engine;
 mod incident;
 mod incidents;
 mod locations;
+mod maintenances;
 mod member_figure;
 mod oncall;
 mod overview;
@@ -48,6 +49,8 @@ pub(super) async fn answer(
             incident::actions::run(visit, id, action, form).await
         }
         (["incidents", id], None) if id.parse::<Id>().is_ok() => incident::show(visit, id).await,
+        (["maintenances"], None) => maintenances::show(visit).await,
+        (["maintenances", "all"], None) => resources::answer(visit, &["maintenances"], None).await,
         (["locations"], None) => locations::show(visit).await,
         (["engine"], None) => engine::show(visit).await,
         (["oncall"], None) => oncall::show(visit).await,

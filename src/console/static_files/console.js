@@ -163,6 +163,12 @@
     if (acted) event.preventDefault();
   });
 })();
+// The time zone of the browser is offered where none was chosen.
+(() => {
+  const field = document.querySelector("[data-own-zone]");
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (field && zone) field.value = zone;
+})();
 // What is shown follows the present state: when the server tells of a change, the content of the document is asked for again,
 // and only what differs is changed. Rows stay where they are; nothing that is in use is changed. One tab of the browser has the
 // stream of events, and tells the others. Without a stream, the content is asked for every few seconds.

@@ -42,6 +42,11 @@ impl IanaZone {
         self.0.name()
     }
 
+    /// The names of all zones, in alphabetical order.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())
+    }
+
     /// The wall time in this zone at an instant; `None` for instants beyond the calendar.
     #[must_use]
     pub fn wall(self, at: Timestamp) -> Option<NaiveDateTime> {

@@ -11,6 +11,7 @@ use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::incident::severity_tone;
+use crate::console::screens::resources::view::{ListLink, lists_of};
 use crate::console::visit::UserVisit;
 use crate::http::kit::timestamp;
 use crate::model::access::Permission;
@@ -35,6 +36,9 @@ struct BoardDocument {
     /// Number of open incidents that are not on the board.
     more: u64,
     may_create: bool,
+    screen: &'static str,
+    lists: Vec<ListLink>,
+    new: String,
 }
 
 impl BoardDocument {
@@ -81,6 +85,9 @@ pub(in crate::console) async fn show(visit: &UserVisit) -> Result<HttpResponse, 
         more: total.saturating_sub(open_rows.len() as u64),
         columns: columns(visit.texts, open_rows.iter().chain(&resolved_rows), now),
         may_create: visit.may(Permission::IncidentsCreate),
+        screen: "/incidents",
+        lists: lists_of(visit, ConsoleSection::Incidents, "/incidents"),
+        new: visit.texts.text("new-incidents"),
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
 }

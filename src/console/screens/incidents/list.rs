@@ -12,6 +12,7 @@ use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::incident::severity_tone;
+use crate::console::screens::resources::view::{ListLink, lists_of};
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
@@ -37,6 +38,9 @@ struct IncidentListDocument {
     previous: Option<String>,
     next: Option<String>,
     may_create: bool,
+    screen: &'static str,
+    lists: Vec<ListLink>,
+    new: String,
 }
 
 /// A choice of a filter.
@@ -85,6 +89,9 @@ pub(in crate::console) async fn show(visit: &UserVisit) -> Result<HttpResponse, 
         previous: (page > 1).then(|| address(page - 1)),
         next: (page < last).then(|| address(page + 1)),
         may_create: visit.may(Permission::IncidentsCreate),
+        screen: "/incidents",
+        lists: lists_of(visit, ConsoleSection::Incidents, "/incidents/all"),
+        new: visit.texts.text("new-incidents"),
         problem,
         frame: ConsoleFrame::of(visit, ConsoleSection::Incidents, texts.text("all-incidents")),
     };

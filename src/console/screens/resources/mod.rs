@@ -13,7 +13,7 @@ mod service_names;
 mod spec;
 mod stored_form;
 mod table;
-mod view;
+pub(in crate::console) mod view;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -36,7 +36,7 @@ use crate::console::screens::resources::spec::{
 use crate::console::screens::resources::stored_form::stored_form;
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::screens::resources::view::{
-    KindRow, KindsDocument, ListDocument, ResourceDocument, ResourceViewer, SecretDocument, sections_of,
+    KindRow, KindsDocument, ListDocument, ResourceDocument, ResourceViewer, SecretDocument, lists_of,
 };
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
@@ -89,6 +89,11 @@ impl ResourceRequest<'_> {
         self.place.path(self.spec.screen)
     }
 
+    /// The path of the list below `/console`.
+    fn list_path(&self) -> String {
+        if self.spec.first_screen().is_some() { format!("{}/all", self.screen()) } else { self.screen() }
+    }
+
     fn api(&self) -> String {
         self.place.path(self.spec.api)
     }
@@ -108,7 +113,7 @@ impl ResourceRequest<'_> {
         let title = self.visit.texts.text(&format!("title-{}", self.spec.name));
         let viewer = self.viewer();
         let document = ListDocument {
-            lists: sections_of(self.visit, self.spec, &RESOURCES),
+            lists: lists_of(self.visit, self.spec.section, &self.list_path()),
             rows: viewer.rows(&body["data"]),
             columns: viewer.columns(),
             pages: viewer.pages(&body["meta"]),

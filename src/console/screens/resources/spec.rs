@@ -183,6 +183,15 @@ impl ResourceSpec {
         let mut ids = Vec::new();
         for (wanted, given) in wanted.iter().zip(own) {
             if wanted.starts_with('{') {
+    /// The text of the screen that takes the place of the list, which is then at `/all`; `None` if the list is shown first.
+    pub(super) fn first_screen(&self) -> Option<&'static str> {
+        match self.name {
+            "incidents" => Some("board"),
+            "maintenances" => Some("calendar"),
+            _ => None,
+        }
+    }
+
                 given.parse::<crate::id::Id>().ok()?;
                 ids.push(*given);
             } else if wanted != given {

@@ -3,7 +3,7 @@
 use askama::Template;
 use serde_json::Value;
 
-use crate::console::frame::ConsoleFrame;
+use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
 use crate::console::screens::resources::filled_form::FilledForm;
@@ -11,6 +11,7 @@ use crate::console::screens::resources::form_builder::{FormView, build_form};
 use crate::console::screens::resources::form_field::{ConsoleField, label_of, word_of};
 use crate::console::screens::resources::spec::{FieldTime, ResourceSpec};
 use crate::console::screens::resources::stored_form::at_path;
+use crate::console::screens::resources::table::RESOURCES;
 use crate::console::visit::UserVisit;
 
 /// Longest value in a cell, in characters.
@@ -42,10 +43,10 @@ pub(super) struct ListRow {
 }
 
 /// A link to a list.
-pub(super) struct ListLink {
-    pub(super) path: String,
-    pub(super) text: String,
-    pub(super) is_current: bool,
+pub(in crate::console) struct ListLink {
+    pub(in crate::console) path: String,
+    pub(in crate::console) text: String,
+    pub(in crate::console) is_current: bool,
 }
 
 /// The pages of a list.
@@ -248,22 +249,32 @@ impl ResourceViewer<'_> {
     }
 }
 
-/// Returns links to the lists of the same section that the user may see.
-pub(super) fn sections_of(
+/// Returns links to the lists of a section that the user may see, if there are several; `current` is the path of the shown one
+/// below `/console`.
+pub(in crate::console) fn lists_of(
     visit: &UserVisit,
-    spec: &ResourceSpec,
-    all: &[&'static ResourceSpec],
+    section: ConsoleSection,
+    current: &str,
 ) -> Vec<ListLink> {
-    let same = all.iter().filter(|other| {
-        other.section == spec.section && !other.screen.contains('{') && visit.may(other.view)
-    });
-    let links: Vec<ListLink> = same
-        .map(|other| ListLink {
-            path: format!("/console{}", other.screen),
-            text: visit.texts.text(&format!("title-{}", other.name)),
-            is_current: other.name == spec.name,
-        })
-        .collect();
+    let same = RESOURCES
+        .iter()
+        .filter(|spec| spec.section == section && !spec.screen.contains('{') && visit.may(spec.view));
+    let link = |path: String, name: &str| ListLink {
+        is_current: path == current,
+        path: format!("/console{path}"),
+        text: visit.texts.text(name),
+    };
+    let mut links = Vec::new();
+    for spec in same {
+        let title = format!("title-{}", spec.name);
+        match spec.first_screen() {
+            Some(first) => {
+                links.push(link(spec.screen.to_owned(), first));
+                links.push(link(format!("{}/all", spec.screen), &format!("all-{}", spec.name)));
+            }
+            None => links.push(link(spec.screen.to_owned(), &title)),
+        }
+    }
     if links.len() > 1 { links } else { Vec::new() }
 }
 

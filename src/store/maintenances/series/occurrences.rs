@@ -1,5 +1,7 @@
 //! The occurrences of series: the maintenance for each window, and the windows that members skipped.
 
+use std::collections::BTreeSet;
+
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -13,6 +15,15 @@ use crate::store::error::MainError;
 use crate::store::maintenances::from_row;
 
 const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
+
+/// A window of a series that has a maintenance or is skipped, by its start as given by the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SettledOccurrence {
+    /// Key of the series.
+    pub series: SeriesKey,
+    /// Start of the window.
+    pub start: Timestamp,
+}
 
 /// The maintenances of the series that are scheduled, or whose window starts at or after `from`, in the order of their
 /// keys. They are locked until the transaction ends.
@@ -59,6 +70,30 @@ pub async fn of(
         .all(&connection)
         .await?;
     rows.iter().map(from_row).collect()
+}
+
+/// The windows of these series that start from `from` to `to`, both included, and that have a maintenance or are skipped.
+pub async fn settled(
+    connection: &dyn StoreConnection,
+    series: &[SeriesKey],
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<BTreeSet<SettledOccurrence>, MainError> {
+    let keys = || series.iter().copied();
+    let created = maintenance::Entity::find()
+        .select_only()
+        .columns([maintenance::Column::SeriesId, maintenance::Column::Occurrence])
+        .filter(maintenance::Column::SeriesId.is_in(keys()))
+        .filter(maintenance::Column::Occurrence.between(from.ms(), to.ms()));
+    let skipped = maintenance_skip::Entity::find()
+        .select_only()
+        .columns([maintenance_skip::Column::SeriesId, maintenance_skip::Column::Occurrence])
+        .filter(maintenance_skip::Column::SeriesId.is_in(keys()))
+        .filter(maintenance_skip::Column::Occurrence.between(from.ms(), to.ms()));
+    let mut found: Vec<(i64, i64)> = created.into_tuple().all(&connection).await?;
+    found.extend(skipped.into_tuple::<(i64, i64)>().all(&connection).await?);
+    let window = |(series, start)| SettledOccurrence { series, start: Timestamp::from_ms(start) };
+    Ok(found.into_iter().map(window).collect())
 }
 
 /// The keys of the maintenances of the series: only of scheduled ones if `are_waiting` is true, otherwise of all.
