@@ -235,6 +235,36 @@ fn rows_are_entered_added_and_removed() {
     assert_eq!(changed["steps"].as_array().unwrap().len(), 1);
 }
 
+/// Rows are moved before the form is saved; the page begins at the button that was pressed.
+#[test]
+fn rows_are_moved() {
+    let operator = Operator::new();
+    let (list, api, body) = resource(&operator, "schedule");
+    let made = operator.made(api, &body);
+    let path = format!("{list}/{}", made["id"].as_str().unwrap());
+    let names = |schedule: &Value| -> Vec<Value> {
+        schedule["layers"].as_array().unwrap().iter().map(|layer| layer["name"].clone()).collect()
+    };
+    let page = operator.user.get(&path).expect(200).body;
+    let button = "name=\"move-row\" value=\"up:layers.0\" formnovalidate disabled>Move Layer 1 up<";
+    assert!(page.contains(button) && page.contains("value=\"down:layers.1\""), "{page}");
+    assert!(!page.contains("up:layers.3") && !page.contains("up:layers.0.hours"), "{page}");
+    let mut fields = operator.form(&path);
+    set(&mut fields, "move-row", "up:layers.2");
+    let page = operator.post(&path, &fields).expect(200).body;
+    assert!(page.contains("value=\"up:layers.1\" formnovalidate autofocus>"), "{page}");
+    assert_eq!(names(&operator.newest_of(api)), ["Days", "Weeks", "Hours"], "nothing is saved");
+    let mut fields = fields_of(&page, &path);
+    set(&mut fields, "move-row", "up:layers.1");
+    let page = operator.post(&path, &fields).expect(200).body;
+    assert!(page.contains("value=\"down:layers.0\" formnovalidate autofocus>"), "{page}");
+    let fields = fields_of(&page, &path);
+    operator.post(&path, &fields).expect(303);
+    let saved = operator.newest_of(api);
+    assert_eq!(names(&saved), ["Hours", "Days", "Weeks"]);
+    assert_eq!(saved["layers"][1], made["layers"][0]);
+}
+
 /// Quiet hours whose rows are emptied are no more.
 #[test]
 fn emptied_hours_are_removed() {

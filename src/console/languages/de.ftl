@@ -685,3 +685,5 @@ show = Anzeigen
 empty-month = In diesem Monat gibt es keine Wartung.
 calendar-is-partial = Nicht alles ist zu sehen: Der Kalender zeigt höchstens 200 Zeiträume eines Monats, und die von 100 Serien für zwei Jahre im Voraus.
 zone-unknown = „{ $subject }“ ist keine Zeitzone: Die Zeiten sind in UTC. Zeitzonen heißen zum Beispiel Europe/Berlin.
+move-row-up = { $subject } nach oben
+move-row-down = { $subject } nach unten

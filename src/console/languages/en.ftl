@@ -685,3 +685,5 @@ show = Show
 empty-month = There is no maintenance in this month.
 calendar-is-partial = Not everything is shown: the calendar has at most 200 windows of a month, and those of 100 series for two years ahead.
 zone-unknown = “{ $subject }” is no time zone: times are in UTC. Zones have names such as Europe/Berlin.
+move-row-up = Move { $subject } up
+move-row-down = Move { $subject } down

@@ -47,6 +47,7 @@ fn field(setting: &ChannelField) -> FieldSpec {
         label: setting.label,
         help: setting.help,
         preset,
+        is_ordered: false,
     }
 }
 

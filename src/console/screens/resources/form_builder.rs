@@ -3,9 +3,9 @@
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::filled_form::FilledForm;
 use crate::console::screens::resources::form_field::{
-    ConsoleField, FieldRow, FormControl, FormOption, label_of, word_of,
+    ConsoleField, FieldRow, FormControl, FormOption, RowButton, label_of, word_of,
 };
-use crate::console::screens::resources::form_rows::{MORE_ROWS, REMOVED};
+use crate::console::screens::resources::form_rows::{MORE_ROWS, MOVE_ROW, REMOVED, RowDirection};
 use crate::console::screens::resources::reference_lists::ReferenceLists;
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
 use crate::console::screens::resources::stored_form::STORED;
@@ -142,6 +142,7 @@ impl FormBuilder<'_> {
             title: String::new(),
             fields: self.inner(spec, FieldPlace { prefix: &path, is_optional }),
             removal: None,
+            shifts: Vec::new(),
         };
         self.container(spec, path, place, vec![row])
     }
@@ -153,14 +154,35 @@ impl FormBuilder<'_> {
         let title = self.visit.texts.text_or(&format!("row-{}", spec.name), &self.label(spec, place));
         let row = |index: usize| {
             let prefix = format!("{path}.{index}");
+            let title = format!("{title} {}", index + 1);
+            let is_moved = spec.is_ordered && index < count;
             FieldRow {
-                title: format!("{title} {}", index + 1),
                 fields: self.inner(spec, FieldPlace { prefix: &prefix, is_optional: true }),
                 removal: (index < count).then(|| format!("{prefix}.{REMOVED}")),
+                shifts: if is_moved { self.shifts(&path, &title, index, count) } else { Vec::new() },
+                title,
             }
         };
         let rows = (0..count + empty).map(row).collect();
         self.container(spec, path, place, rows)
+    }
+
+    /// The buttons that move a row. After a move the page begins at the button that was pressed, or at the other one if the
+    /// row cannot be moved further.
+    fn shifts(&self, list: &str, title: &str, index: usize, count: usize) -> Vec<RowButton> {
+        let path = format!("{list}.{index}");
+        let pressed = self.filled.form.text(MOVE_ROW);
+        let button = |direction: RowDirection| RowButton {
+            value: direction.button(&path),
+            text: self.visit.texts.about(&format!("move-row-{}", direction.word()), title),
+            is_possible: direction.neighbour(index, count).is_some(),
+            has_focus: direction.button(&path) == pressed,
+        };
+        let mut buttons: Vec<RowButton> = RowDirection::ALL.into_iter().map(button).collect();
+        if buttons.iter().any(|button| button.has_focus && !button.is_possible) {
+            buttons.iter_mut().for_each(|button| button.has_focus = button.is_possible);
+        }
+        buttons
     }
 
     fn inner(&self, spec: &FieldSpec, place: FieldPlace<'_>) -> Vec<ConsoleField> {

@@ -34,6 +34,18 @@ pub(in crate::console) struct FieldRow {
     pub(in crate::console) fields: Vec<ConsoleField>,
     /// Name of the input that removes the row; `None` for an empty one.
     pub(in crate::console) removal: Option<String>,
+    /// Buttons that move the row; none where the order does not matter.
+    pub(in crate::console) shifts: Vec<RowButton>,
+}
+
+/// A button that moves a row.
+#[derive(Debug)]
+pub(in crate::console) struct RowButton {
+    pub(in crate::console) value: String,
+    pub(in crate::console) text: String,
+    pub(in crate::console) is_possible: bool,
+    /// True if the page begins at this button.
+    pub(in crate::console) has_focus: bool,
 }
 
 /// A field in another one.

@@ -27,7 +27,7 @@ use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::channel_settings::with_settings;
 use crate::console::screens::resources::filled_form::{FilledForm, FormProblems};
 use crate::console::screens::resources::form_builder::build_form;
-use crate::console::screens::resources::form_rows::{MORE_ROWS, without_empty_rows};
+use crate::console::screens::resources::form_rows::{asks_for_rows, without_empty_rows};
 use crate::console::screens::resources::input::{MalformedField, body_of};
 use crate::console::screens::resources::service_names::with_service_ids;
 use crate::console::screens::resources::spec::{
@@ -184,7 +184,7 @@ impl ResourceRequest<'_> {
         self.require(self.spec.create)?;
         let form = without_empty_rows(form);
         let refused = |problems| self.show_new(Some(FilledForm { form: form.clone(), problems }));
-        if form.has(MORE_ROWS) {
+        if asks_for_rows(&form) {
             return refused(FormProblems::default()).await;
         }
         let fields = self.fields(form.text("kind"));
@@ -247,7 +247,7 @@ impl ResourceRequest<'_> {
         self.require(self.spec.edit)?;
         let form = without_empty_rows(form);
         let refused = |problems| self.show(id, Some(FilledForm { form: form.clone(), problems }));
-        if form.has(MORE_ROWS) {
+        if asks_for_rows(&form) {
             return refused(FormProblems::default()).await;
         }
         let kind = if self.has_kinds() { self.find(id).await?["kind"].take() } else { Value::Null };

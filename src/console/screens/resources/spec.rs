@@ -48,6 +48,8 @@ pub(super) struct FieldSpec {
     pub(super) help: &'static str,
     /// What the form for a new resource holds at first.
     pub(super) preset: &'static str,
+    /// Whether the order of rows matters, so that they can be moved.
+    pub(super) is_ordered: bool,
 }
 
 /// When a field can be set.
@@ -113,7 +115,7 @@ pub(super) struct ActionSpec {
 }
 
 const fn spec(name: &'static str, kind: FieldKind, is_required: bool, when: FieldTime) -> FieldSpec {
-    FieldSpec { name, kind, is_required, when, label: "", help: "", preset: "" }
+    FieldSpec { name, kind, is_required, when, label: "", help: "", preset: "", is_ordered: false }
 }
 
 /// A field that can be left out.
@@ -147,6 +149,11 @@ impl FieldSpec {
         Self { preset, ..self }
     }
 
+    /// The field with rows whose order matters.
+    pub(super) const fn ordered(self) -> Self {
+        Self { is_ordered: true, ..self }
+    }
+
     /// The path of the field below `prefix`, which is empty for a field of the form itself.
     pub(super) fn path(&self, prefix: &str) -> String {
         if prefix.is_empty() { self.name.to_owned() } else { format!("{prefix}.{}", self.name) }
@@ -176,13 +183,6 @@ pub(super) const fn action(
 }
 
 impl ResourceSpec {
-    /// Returns the ids in a path below `/console` if this is the path of the list, and the segments after it.
-    pub(super) fn matches<'a>(&self, segments: &[&'a str]) -> Option<ResourcePlace<'a>> {
-        let wanted: Vec<&str> = self.screen.split('/').skip(1).collect();
-        let (own, rest) = (segments.get(..wanted.len())?, segments.get(wanted.len()..)?);
-        let mut ids = Vec::new();
-        for (wanted, given) in wanted.iter().zip(own) {
-            if wanted.starts_with('{') {
     /// The text of the screen that takes the place of the list, which is then at `/all`; `None` if the list is shown first.
     pub(super) fn first_screen(&self) -> Option<&'static str> {
         match self.name {
@@ -192,6 +192,13 @@ impl ResourceSpec {
         }
     }
 
+    /// Returns the ids in a path below `/console` if this is the path of the list, and the segments after it.
+    pub(super) fn matches<'a>(&self, segments: &[&'a str]) -> Option<ResourcePlace<'a>> {
+        let wanted: Vec<&str> = self.screen.split('/').skip(1).collect();
+        let (own, rest) = (segments.get(..wanted.len())?, segments.get(wanted.len()..)?);
+        let mut ids = Vec::new();
+        for (wanted, given) in wanted.iter().zip(own) {
+            if wanted.starts_with('{') {
                 given.parse::<crate::id::Id>().ok()?;
                 ids.push(*given);
             } else if wanted != given {

@@ -112,7 +112,7 @@ pub(super) static ESCALATION_POLICIES: ResourceSpec = ResourceSpec {
         field("tag_ids", Kind::References(TAGS)),
         field("service_ids", Kind::References(SERVICES)),
         field("incident_policy_ids", Kind::References(INCIDENT_OPENERS)),
-        needed("steps", Kind::Rows(STEPS)),
+        needed("steps", Kind::Rows(STEPS)).ordered(),
         field("repeat_after_seconds", Kind::Number),
     ],
     actions: &[],

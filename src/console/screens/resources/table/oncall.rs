@@ -39,7 +39,7 @@ pub(super) static DUTY_SCHEDULES: ResourceSpec = ResourceSpec {
     fields: &[
         needed("name", Kind::Text),
         needed("time_zone", Kind::Text),
-        needed("layers", Kind::Rows(LAYERS)),
+        needed("layers", Kind::Rows(LAYERS)).ordered(),
     ],
     actions: &[],
     lists: &[],
