@@ -102,6 +102,19 @@ impl FormData {
         self.below(path).filter_map(index).max().map_or(0, |last: usize| last.saturating_add(1))
     }
 
+    /// Returns true if another form has the same content in the field, or in those below it. How lines end, and in which order
+    /// the fields are, makes no difference.
+    pub(super) fn has_same(&self, other: &Self, path: &str) -> bool {
+        let content = |form: &Self| {
+            let filled = form.below(path).filter(|entry| !entry.value.is_empty());
+            let mut content: Vec<String> =
+                filled.map(|entry| format!("{}={}", entry.name, entry.value.replace("\r\n", "\n"))).collect();
+            content.sort_by(|one, other| one.split('=').next().cmp(&other.split('=').next()));
+            content
+        };
+        content(self) == content(other)
+    }
+
     fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a FormEntry> {
         let is_below = move |name: &str| {
             name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -42,10 +42,10 @@ fn a_changed_service_is_tried_before_it_is_saved() {
     let fields = [
         ("name", "Renamed"),
         ("target", url.as_str()),
-        ("interval_seconds", "3600"),
-        ("timeout_seconds", "5"),
-        ("retries", "0"),
-        ("config.method", "GET"),
+        ("settings.interval_seconds", "3600"),
+        ("settings.timeout_seconds", "5"),
+        ("settings.retries", "0"),
+        ("settings.config.method", "GET"),
         ("try", "true"),
     ];
     let page = user.post(&format!("/services/{id}/edit"), &fields).body;

@@ -38,6 +38,7 @@ mod console_live;
 mod console_passkeys;
 mod console_proxy;
 mod console_service;
+mod console_service_form;
 mod console_trial;
 mod contacts;
 mod custom_domains;

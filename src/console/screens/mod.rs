@@ -36,7 +36,7 @@ pub(super) async fn answer(
         ([] | [""], None) => overview::show(visit).await,
         (["services"], None) => services::show(visit).await,
         (["services"], Some(form)) => services::change(visit, form).await,
-        (["services", "new"], form) => service::editor::create(visit, form).await,
+        (["services", "new"], form) => service::creation::create(visit, form).await,
         (["services", id], None) => service::show(visit, id).await,
         (["services", id, "edit"], form) => service::editor::edit(visit, id, form).await,
         (["services", id, "what-if"], Some(form)) => service::what_if(visit, id, form).await,

@@ -8,3 +8,4 @@ pub(super) const CHANNELS: &str = "/v1/notification-channels";
 pub(super) const SCHEDULES: &str = "/v1/oncall/schedules";
 pub(super) const SCOPES: &str = "/v1/access-scopes";
 pub(super) const INCIDENT_OPENERS: &str = "/v1/incident-policies";
+pub(super) const PROBES: &str = "/v1/probes";

@@ -8,14 +8,14 @@ use crate::http::kit::field_errors::FieldErrors;
 
 /// The content of a form.
 #[derive(Default)]
-pub(super) struct FilledForm {
-    pub(super) form: FormData,
-    pub(super) problems: FormProblems,
+pub(in crate::console) struct FilledForm {
+    pub(in crate::console) form: FormData,
+    pub(in crate::console) problems: FormProblems,
 }
 
 /// Why a form was refused.
 #[derive(Default)]
-pub(super) struct FormProblems {
+pub(in crate::console) struct FormProblems {
     general: Option<String>,
     fields: Vec<FieldProblem>,
 }
@@ -28,35 +28,35 @@ struct FieldProblem {
 
 impl FilledForm {
     /// The status of the document that shows the form.
-    pub(super) const fn status(&self) -> StatusCode {
+    pub(in crate::console) const fn status(&self) -> StatusCode {
         if self.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY }
     }
 }
 
 impl FormProblems {
-    pub(super) fn of(errors: &FieldErrors) -> Self {
+    pub(in crate::console) fn of(errors: &FieldErrors) -> Self {
         let fields = errors.iter();
         let fields =
             fields.map(|(path, rule)| FieldProblem { path: path.to_owned(), text: rule.to_string() });
         Self { general: None, fields: fields.collect() }
     }
 
-    pub(super) const fn general(text: String) -> Self {
+    pub(in crate::console) const fn general(text: String) -> Self {
         Self { general: Some(text), fields: Vec::new() }
     }
 
     /// Adds a problem of a field.
-    pub(super) fn add(&mut self, path: &str, text: String) {
+    pub(in crate::console) fn add(&mut self, path: &str, text: String) {
         self.fields.push(FieldProblem { path: path.to_owned(), text });
     }
 
     /// Returns true if there is no problem.
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(in crate::console) const fn is_empty(&self) -> bool {
         self.general.is_none() && self.fields.is_empty()
     }
 
     /// Returns the problem of a field, or of something in it, except what is in one of these fields.
-    pub(super) fn of_field(&self, name: &str, except: &[String]) -> Option<String> {
+    pub(in crate::console) fn of_field(&self, name: &str, except: &[String]) -> Option<String> {
         let own = self.fields.iter().filter(|problem| is_in(&problem.path, name));
         let own = own.filter(|problem| !except.iter().any(|inner| is_in(&problem.path, inner)));
         let texts = own.map(|problem| match problem.path.get(name.len() + 1..) {
@@ -68,7 +68,7 @@ impl FormProblems {
     }
 
     /// Returns the problems of fields that the form does not have.
-    pub(super) fn elsewhere(&self, fields: &[&FieldSpec]) -> Option<String> {
+    pub(in crate::console) fn elsewhere(&self, fields: &[&FieldSpec]) -> Option<String> {
         let is_shown = |path: &str| fields.iter().any(|spec| is_in(path, spec.name));
         let others = self.fields.iter().filter(|problem| !is_shown(&problem.path));
         let others = others.map(|problem| format!("{}: {}", problem.path, problem.text));

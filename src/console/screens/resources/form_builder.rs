@@ -20,15 +20,15 @@ const MORE_EMPTY_ROWS: usize = 4;
 const EMPTY_CHOICES: usize = 2;
 
 /// A form.
-pub(super) struct FormView {
-    pub(super) fields: Vec<ConsoleField>,
+pub(in crate::console) struct FormView {
+    pub(in crate::console) fields: Vec<ConsoleField>,
     /// A problem that belongs to no field.
-    pub(super) problem: Option<String>,
+    pub(in crate::console) problem: Option<String>,
 }
 
 impl FormView {
     /// Returns true if the form has buttons of its own. Enter then presses a hidden one before them, which saves.
-    pub(super) fn has_rows(&self) -> bool {
+    pub(in crate::console) fn has_rows(&self) -> bool {
         fn has_rows(fields: &[ConsoleField]) -> bool {
             fields.iter().any(|field| {
                 field.control == FormControl::Rows || field.rows.iter().any(|row| has_rows(&row.fields))
@@ -54,8 +54,16 @@ struct FieldPlace<'a> {
     is_optional: bool,
 }
 
+impl FieldPlace<'_> {
+    /// The name of a text about a field here: with the name of what is around it.
+    fn text_name(&self, start: &str, spec: &FieldSpec) -> String {
+        let around = self.prefix.rsplit('.').find(|part| part.parse::<usize>().is_err()).unwrap_or_default();
+        format!("{start}-{around}-{}", spec.name).replace(['_', '.'], "-")
+    }
+}
+
 /// Returns the form, filled.
-pub(super) async fn build_form(
+pub(in crate::console) async fn build_form(
     visit: &UserVisit,
     fields: &[FieldSpec],
     filled: &FilledForm,
@@ -89,11 +97,13 @@ impl FormBuilder<'_> {
             return self.written(spec, path, place, &written);
         }
         let is_stored = self.filled.form.text(&format!("{path}.{STORED}")) == "true";
+        // A line of a form would lose its line ends.
+        let has_lines = spec.kind == FieldKind::Exact && self.filled.form.exact(&path).contains('\n');
         ConsoleField {
             label: self.label(spec, place),
-            control: control_of(spec.kind),
-            options: self.options(spec.kind, &values),
-            hint: self.hint(spec, is_stored),
+            control: if has_lines { FormControl::Lines } else { control_of(spec.kind) },
+            options: self.options(spec, &values),
+            hint: self.hint(spec, place, is_stored),
             problem: self.filled.problems.of_field(&path, &[]),
             is_required: spec.is_required && !place.is_optional && !is_stored,
             may_clear: is_stored && !spec.is_required,
@@ -107,6 +117,7 @@ impl FormBuilder<'_> {
             },
             value: match spec.kind {
                 FieldKind::Secret | FieldKind::SecretPairs => String::new(),
+                FieldKind::Exact | FieldKind::Long => self.filled.form.exact(&path).to_owned(),
                 _ => values.into_iter().next().unwrap_or_default(),
             },
             name: path,
@@ -201,7 +212,7 @@ impl FormBuilder<'_> {
         ConsoleField {
             label: self.label(spec, place),
             control: control_of(spec.kind),
-            hint: self.hint(spec, false),
+            hint: self.hint(spec, place, false),
             problem: self.filled.problems.of_field(&path, &inner),
             is_required: spec.is_required && !place.is_optional,
             name: path,
@@ -210,24 +221,21 @@ impl FormBuilder<'_> {
         }
     }
 
-    /// The label of a field: its own, or the text for its name in what is around it, or that for its name.
+    /// The label of a field: the text for its name in what is around it, or its own, or that for its name.
     fn label(&self, spec: &FieldSpec, place: FieldPlace<'_>) -> String {
-        if !spec.label.is_empty() {
-            return spec.label.to_owned();
-        }
         let texts = self.visit.texts;
-        let around = place.prefix.rsplit('.').find(|part| part.parse::<usize>().is_err()).unwrap_or_default();
-        let own = format!("field-{around}-{}", spec.name).replace(['_', '.'], "-");
-        texts.text_or(&own, &label_of(texts, spec.name))
+        let other = if spec.label.is_empty() { label_of(texts, spec.name) } else { spec.label.to_owned() };
+        texts.text_or(&place.text_name("field", spec), &other)
     }
 
-    fn hint(&self, spec: &FieldSpec, is_stored: bool) -> Option<String> {
+    fn hint(&self, spec: &FieldSpec, place: FieldPlace<'_>, is_stored: bool) -> Option<String> {
         let texts = self.visit.texts;
-        let own = if spec.help.is_empty() {
+        let other = if spec.help.is_empty() {
             texts.text_or(&format!("help-{}", spec.name.replace(['_', '.'], "-")), "")
         } else {
             spec.help.to_owned()
         };
+        let own = texts.text_or(&place.text_name("help", spec), &other);
         let general = match spec.kind {
             FieldKind::Time => texts.text("hint-time"),
             FieldKind::Lines => texts.text("hint-lines"),
@@ -239,9 +247,9 @@ impl FormBuilder<'_> {
         (!parts.is_empty()).then(|| parts.join(" "))
     }
 
-    fn options(&self, kind: FieldKind, chosen: &[String]) -> Vec<FormOption> {
-        match kind {
-            FieldKind::Word(words) | FieldKind::Words(words) => self.words(words, chosen),
+    fn options(&self, spec: &FieldSpec, chosen: &[String]) -> Vec<FormOption> {
+        match spec.kind {
+            FieldKind::Word(words) | FieldKind::Words(words) => self.words(spec.name, words, chosen),
             FieldKind::Permissions => {
                 let held = Permission::every().filter(|permission| self.visit.may(*permission));
                 let option = |permission: Permission| FormOption {
@@ -258,10 +266,13 @@ impl FormBuilder<'_> {
         }
     }
 
-    fn words(&self, words: &[&str], chosen: &[String]) -> Vec<FormOption> {
+    /// The words as options: each with its text for this field if there is one, else with its general one.
+    fn words(&self, field: &str, words: &[&str], chosen: &[String]) -> Vec<FormOption> {
+        let texts = self.visit.texts;
+        let own = |word: &str| format!("word-{field}-{word}").replace(['_', '.'], "-");
         let option = |word: &&str| FormOption {
             value: (*word).to_owned(),
-            text: word_of(self.visit.texts, word),
+            text: texts.text_or(&own(word), &word_of(texts, word)),
             is_chosen: chosen.iter().any(|one| one == word),
         };
         words.iter().map(option).collect()
@@ -270,7 +281,7 @@ impl FormBuilder<'_> {
 
 const fn control_of(kind: FieldKind) -> FormControl {
     match kind {
-        FieldKind::Text => FormControl::Line,
+        FieldKind::Text | FieldKind::Exact => FormControl::Line,
         FieldKind::Time => FormControl::Time,
         FieldKind::Number => FormControl::Number,
         FieldKind::Secret => FormControl::Secret,

@@ -67,8 +67,6 @@ pub(in crate::console) enum FormControl {
     /// A time in UTC.
     Time,
     Lines,
-    /// JSON.
-    Data,
     Choice,
     /// Several of the options.
     Choices,
@@ -130,7 +128,6 @@ impl ConsoleField {
             FormControl::Choices
             | FormControl::Lines
             | FormControl::SecretLines
-            | FormControl::Data
             | FormControl::Order
             | FormControl::Group
             | FormControl::Rows => " broad",
@@ -157,7 +154,6 @@ impl ConsoleField {
             FormControl::Secret => "secret",
             FormControl::Time => "time",
             FormControl::Lines => "lines",
-            FormControl::Data => "data",
             FormControl::Choice => "choice",
             FormControl::Choices => "choices",
             FormControl::Flag => "flag",

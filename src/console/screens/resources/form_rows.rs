@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use crate::console::form_data::FormData;
 
 /// Ends the name of the input that removes a row.
-pub(super) const REMOVED: &str = "remove";
+pub(in crate::console) const REMOVED: &str = "remove";
 /// Name of the button that offers more rows; its value is the path of the list.
-pub(super) const MORE_ROWS: &str = "more-rows";
+pub(in crate::console) const MORE_ROWS: &str = "more-rows";
 /// Name of the buttons that move a row; their value is `up:` or `down:` and the path of the row.
-pub(super) const MOVE_ROW: &str = "move-row";
+pub(in crate::console) const MOVE_ROW: &str = "move-row";
 /// Most rows of a list; the API takes fewer of every list.
 const ROWS_MAX: usize = 200;
 
@@ -31,16 +31,16 @@ struct RowContent {
 
 /// Where a row is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowDirection {
+pub(in crate::console) enum RowDirection {
     Up,
     Down,
 }
 
 impl RowDirection {
-    pub(super) const ALL: [Self; 2] = [Self::Up, Self::Down];
+    pub(in crate::console) const ALL: [Self; 2] = [Self::Up, Self::Down];
 
     /// The word in the value of the button.
-    pub(super) const fn word(self) -> &'static str {
+    pub(in crate::console) const fn word(self) -> &'static str {
         match self {
             Self::Up => "up",
             Self::Down => "down",
@@ -48,12 +48,12 @@ impl RowDirection {
     }
 
     /// The value of the button that moves the row at this path.
-    pub(super) fn button(self, path: &str) -> String {
+    pub(in crate::console) fn button(self, path: &str) -> String {
         format!("{}:{path}", self.word())
     }
 
     /// The number of the row with which a row changes places; `None` at the end of the list.
-    pub(super) fn neighbour(self, number: usize, count: usize) -> Option<usize> {
+    pub(in crate::console) fn neighbour(self, number: usize, count: usize) -> Option<usize> {
         match self {
             Self::Up => number.checked_sub(1),
             Self::Down => Some(number + 1).filter(|next| *next < count),
@@ -77,12 +77,12 @@ impl RowShift {
 }
 
 /// Returns true if the form is sent to get other rows, and not to be saved.
-pub(super) fn asks_for_rows(form: &FormData) -> bool {
+pub(in crate::console) fn asks_for_rows(form: &FormData) -> bool {
     form.has(MORE_ROWS) || form.has(MOVE_ROW)
 }
 
 /// Returns the form without rows that are empty or removed, and with the row that is moved in its new place.
-pub(super) fn without_empty_rows(form: &FormData) -> FormData {
+pub(in crate::console) fn without_empty_rows(form: &FormData) -> FormData {
     let mut rows: BTreeMap<RowPlace, RowContent> = BTreeMap::new();
     form.each(|name, value| {
         let is_removal = name.rsplit('.').next() == Some(REMOVED);

@@ -6,11 +6,11 @@ use crate::console::form_data::FormData;
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
 
 /// Ends the name of the input that removes a stored secret.
-pub(super) const CLEARED: &str = "clear";
+pub(in crate::console) const CLEARED: &str = "clear";
 
 /// What was entered into the field at this path cannot be sent to the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MalformedField(pub(super) String);
+pub(in crate::console) struct MalformedField(pub(in crate::console) String);
 
 /// What the API gets for an optional field that is left empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ enum EmptyValue {
 ///
 /// # Errors
 /// The field that is not a number, or not a list of pairs.
-pub(super) fn body_of(
+pub(in crate::console) fn body_of(
     fields: &[FieldSpec],
     form: &FormData,
     time: FieldTime,
@@ -80,13 +80,18 @@ fn entered_value(
             let is_removed = form.text(&format!("{path}.{CLEARED}")) == "true";
             return Ok(is_removed.then_some(Value::Null));
         }
+        FieldKind::Exact if !form.exact(&path).is_empty() => json!(plain_lines(form.exact(&path))),
         _ if text.is_empty() => return Ok(is_cleared.then_some(Value::Null)),
         FieldKind::Number => number(text).ok_or_else(malformed)?,
         FieldKind::SecretPairs => pairs(text).ok_or_else(malformed)?,
         FieldKind::Time => json!(instant(text)),
         FieldKind::Secret => json!(form.exact(&path)),
-        FieldKind::Long => json!(text.replace("\r\n", "\n")),
-        FieldKind::Text | FieldKind::Word(_) | FieldKind::Reference(_) | FieldKind::ChannelKind => {
+        FieldKind::Long => json!(plain_lines(form.exact(&path))),
+        FieldKind::Exact
+        | FieldKind::Text
+        | FieldKind::Word(_)
+        | FieldKind::Reference(_)
+        | FieldKind::ChannelKind => {
             json!(text)
         }
     };
@@ -98,6 +103,11 @@ fn entered_value(
         (EmptyValue::Cleared, FieldKind::Rows(_)) => Some(Value::Null),
         (EmptyValue::Cleared, _) => Some(value),
     })
+}
+
+/// Returns a text with plain line ends, which browsers send otherwise.
+fn plain_lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
 }
 
 /// Returns true if something was entered into one of the required fields.

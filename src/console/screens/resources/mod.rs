@@ -3,15 +3,16 @@
 mod api_lists;
 pub(in crate::console) mod changes;
 mod channel_settings;
-mod filled_form;
-mod form_builder;
+pub(in crate::console) mod check_settings;
+pub(in crate::console) mod filled_form;
+pub(in crate::console) mod form_builder;
 pub(in crate::console) mod form_field;
-mod form_rows;
-mod input;
+pub(in crate::console) mod form_rows;
+pub(in crate::console) mod input;
 mod reference_lists;
-mod service_names;
-mod spec;
-mod stored_form;
+pub(in crate::console) mod service_names;
+pub(in crate::console) mod spec;
+pub(in crate::console) mod stored_form;
 mod table;
 pub(in crate::console) mod view;
 

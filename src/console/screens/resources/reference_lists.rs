@@ -134,7 +134,8 @@ async fn rows_of(visit: &UserVisit, api: &str) -> Result<Vec<OfferedResource>, S
             Err(error) => return Err(error.into()),
         };
         for row in body["data"].as_array().into_iter().flatten() {
-            let id = row["id"].as_str().unwrap_or_default().to_owned();
+            // A location has a code in place of an id.
+            let id = row["id"].as_str().or_else(|| row["code"].as_str()).unwrap_or_default().to_owned();
             let text = ["name", "label"].iter().find_map(|name| row[*name].as_str());
             found.push(OfferedResource { text: text.unwrap_or(&id).to_owned(), id });
         }

@@ -12,7 +12,7 @@ use crate::id::Id;
 
 /// Returns the form with ids in place of the names of services, and the problem of each name that is not that of one
 /// service.
-pub(super) async fn with_service_ids(
+pub(in crate::console) async fn with_service_ids(
     visit: &UserVisit,
     fields: &[FieldSpec],
     form: &FormData,

@@ -6,10 +6,10 @@ use crate::console::form_data::FormData;
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
 
 /// Ends the name of the input that says that a secret is stored.
-pub(super) const STORED: &str = "stored";
+pub(in crate::console) const STORED: &str = "stored";
 
 /// Returns the form of a stored resource; null stands for a new one.
-pub(super) fn stored_form(fields: &[FieldSpec], view: &Value, time: FieldTime) -> FormData {
+pub(in crate::console) fn stored_form(fields: &[FieldSpec], view: &Value, time: FieldTime) -> FormData {
     let mut form = FormData::default();
     let shown = fields.iter().filter(|spec| spec.is_shown(time));
     shown.for_each(|spec| fill(&mut form, spec, "", view));
@@ -39,7 +39,7 @@ fn fill(form: &mut FormData, spec: &FieldSpec, prefix: &str, view: &Value) {
 }
 
 /// Returns the value of a field in a resource.
-pub(super) fn value_at<'a>(view: &'a Value, spec: &FieldSpec) -> &'a Value {
+pub(in crate::console) fn value_at<'a>(view: &'a Value, spec: &FieldSpec) -> &'a Value {
     let found = at_path(view, spec.name);
     if !found.is_null() {
         return found;
@@ -51,7 +51,7 @@ pub(super) fn value_at<'a>(view: &'a Value, spec: &FieldSpec) -> &'a Value {
 }
 
 /// Returns the value at a path of members; null if there is none.
-pub(super) fn at_path<'a>(view: &'a Value, path: &str) -> &'a Value {
+pub(in crate::console) fn at_path<'a>(view: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(view, |value, name| value.get(name).unwrap_or(&Value::Null))
 }
 

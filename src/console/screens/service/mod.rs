@@ -3,12 +3,15 @@
 pub(in crate::console) mod actions;
 mod chart_marks;
 pub(in crate::console) mod checks;
+mod condition_rows;
+pub(in crate::console) mod creation;
 mod edges;
 pub(in crate::console) mod editor;
 mod explanation;
 mod neighbours;
 mod past_figures;
 pub(in crate::console) mod pasted_target;
+mod service_form;
 pub(in crate::console) mod status_mark;
 mod trial;
 mod what_if;
