@@ -56,8 +56,10 @@ fn whole(client: &Client) -> Value {
     let parent = client.post("/v1/services", &json!({"name": "Power", "check_type": "manual"})).expect(201);
     let tag = client.post("/v1/tags", &json!({"key": "rack", "value": "7"})).expect(201).data();
     let probe = client.get("/v1/probes").expect(200).data()[0]["code"].clone();
-    let condition = |field: &str, operator: &str, value: Value, status: &str| json!({"field": field,
-        "operator": operator, "value": value, "status": status});
+    let condition = |field: &str, operator: &str, value: Value, status: &str| {
+        json!({"field": field,
+        "operator": operator, "value": value, "status": status})
+    };
     let config = json!({"method": "POST", "headers": {"X-Key": "s3cr3t-value", "X-Empty": ""}, "body": "\n{\"a\":\r\n 1}\n",
         "auth": {"type": "basic", "username": " me ", "password": "h1dden-value"}, "follow_redirects": false,
         "verify_ssl": false, "ip_version": "ipv4", "smart_dualstack": false, "conditions": [
@@ -79,11 +81,17 @@ fn of_type(client: &Client, check_type: &str) -> Value {
     let (target, settings) = match check_type {
         "http" => return whole(client),
         "tcp" => (json!("127.0.0.1:9"), settings(json!({"ip_version": "ipv6"}))),
-        "dns" => (json!("shop.example"), settings(json!({"dns_type": "MX", "conditions": [{"field":
-            "metadata.mx_records", "operator": "not_contains", "value": "mail.example.com", "status": "down"}]}))),
+        "dns" => (
+            json!("shop.example"),
+            settings(json!({"dns_type": "MX", "conditions": [{"field":
+            "metadata.mx_records", "operator": "not_contains", "value": "mail.example.com", "status": "down"}]})),
+        ),
         "icmp" => (json!("127.0.0.1"), settings(json!({"smart_dualstack": true}))),
-        "ssl" => (json!("127.0.0.1:9"), settings(json!({"conditions": [{"field": "metadata.tls_version",
-            "operator": "in", "value": ["TLS 1.2", "TLS 1.3"], "status": "degraded"}]}))),
+        "ssl" => (
+            json!("127.0.0.1:9"),
+            settings(json!({"conditions": [{"field": "metadata.tls_version",
+            "operator": "in", "value": ["TLS 1.2", "TLS 1.3"], "status": "degraded"}]})),
+        ),
         "heartbeat" => (Value::Null, settings(json!({"grace_seconds": 5}))),
         _ => (Value::Null, Value::Null),
     };
@@ -105,7 +113,10 @@ fn a_saved_service_loses_nothing(
     let editor = ServiceEditor::new(|client| of_type(client, check_type));
     let before = editor.stored();
     let page = editor.page();
-    assert!(!page.contains("class=\"data\"") && !page.contains("s3cr3t-value") && !page.contains("h1dden-value"), "{page}");
+    assert!(
+        !page.contains("class=\"data\"") && !page.contains("s3cr3t-value") && !page.contains("h1dden-value"),
+        "{page}"
+    );
     editor.post(&editor.fields()).expect(303);
     assert_eq!(editor.stored(), before);
 }
@@ -166,7 +177,8 @@ fn rows_and_fields_depend_on_the_user() {
     set(&mut fields, "more-rows", "settings.config.conditions");
     let page = editor.post(&fields).expect(200).body;
     assert!(page.contains("settings.config.conditions.8.field") && page.contains("depends_on_service_ids"));
-    let scope = editor.client.post("/v1/access-scopes", &json!({"name": "T", "tags": ["team"]})).expect(201).data();
+    let scope =
+        editor.client.post("/v1/access-scopes", &json!({"name": "T", "tags": ["team"]})).expect(201).data();
     let body = json!({"role": "editor", "access_scope_id": scope["id"]});
     let confined = ConsoleUser::with(&editor.client, &body);
     let before = editor.stored();

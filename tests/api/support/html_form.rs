@@ -15,7 +15,11 @@ pub(crate) fn fields_of(document: &str, path: &str) -> Vec<FormField> {
         match tag.split_whitespace().next().unwrap_or_default() {
             "input" if tag.contains("type=\"checkbox\"") && !tag.ends_with(" checked") => {}
             "input" => fields.extend(name().map(|name| (name, attribute(tag, "value").unwrap_or_default()))),
-            "textarea" => fields.extend(name().map(|name| (name, plain(text)))),
+            // A line end at the start of a text area does not count.
+            "textarea" => {
+                let text = plain(text.strip_prefix('\n').unwrap_or(text));
+                fields.extend(name().map(|name| (name, text)));
+            }
             // The first option is sent unless another one is selected.
             "select" => fields.extend(name().map(|name| (name, String::from("\0")))),
             "option" => {
