@@ -113,7 +113,7 @@ impl EvaluationContext<'_> {
         match mark {
             ServiceMark::Flapping => state.is_flapping,
             ServiceMark::Paused => state.is_paused,
-            ServiceMark::Maintenance => state.in_maintenance,
+            ServiceMark::Maintenance | ServiceMark::Silenced => state.in_maintenance,
             ServiceMark::Acknowledged => state.incident == IncidentPresence::Acknowledged,
             ServiceMark::Unwatched => self.unwatched.contains(Partition::of(self.columns.key(row))),
         }

@@ -86,6 +86,9 @@ words! {
         Paused,
         /// A maintenance in progress covers the service, whatever status is shown.
         Maintenance,
+        /// Nobody is alerted about the service, because a maintenance in progress covers it: a planned one, or one by which
+        /// somebody has silenced the service.
+        Silenced,
         /// Every open incident that affects the service is acknowledged, and there is at least one.
         Acknowledged,
         /// No node monitors the service at present.

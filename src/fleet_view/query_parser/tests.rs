@@ -80,7 +80,7 @@ fn a_query_has_one_canonical_form(#[case] text: &str, #[case] canonical: &str) {
 #[case("status:broken", "", "broken", QueryProblem::UnknownValue(ServiceStatus::WORDS))]
 #[case("status:broken,down", "status:down", "broken", QueryProblem::UnknownValue(ServiceStatus::WORDS))]
 #[case("type:ftp", "", "ftp", QueryProblem::UnknownValue(CheckType::WORDS))]
-#[case("is:silenced", "", "silenced", QueryProblem::UnknownValue(ServiceMark::WORDS))]
+#[case("is:hidden", "", "hidden", QueryProblem::UnknownValue(ServiceMark::WORDS))]
 #[case("has:money", "", "money", QueryProblem::UnknownValue(&["incident"]))]
 #[case("tag:ä:b", "", "ä:b", QueryProblem::UnknownValue(&[]))]
 #[case("since>10", "", "10", QueryProblem::UnknownValue(&[]))]

@@ -126,6 +126,7 @@ fn random_changes_and_queries_agree_with_a_naive_evaluation() {
 #[case::high_uptime("uptime>99.9", "a")]
 #[case::paused("is:paused", "g")]
 #[case::maintenance("is:maintenance", "h")]
+#[case::silenced("is:silenced", "h")]
 #[case::flapping("is:flapping", "c")]
 #[case::incident("has:incident", "bc")]
 #[case::acknowledged("is:acknowledged", "c")]

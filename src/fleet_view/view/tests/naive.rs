@@ -74,7 +74,7 @@ impl<'a> NaiveFleet<'a> {
             FilterCondition::Mark(marks) => marks.iter().any(|mark| match mark {
                 ServiceMark::Flapping => service.measured.is_flapping,
                 ServiceMark::Paused => outline.pause.is_some(),
-                ServiceMark::Maintenance => service.maintenance_since.is_some(),
+                ServiceMark::Maintenance | ServiceMark::Silenced => service.maintenance_since.is_some(),
                 ServiceMark::Acknowledged => service.incident == IncidentPresence::Acknowledged,
                 ServiceMark::Unwatched => false,
             }),
