@@ -194,6 +194,17 @@ mod tests {
     }
 
     #[rstest]
+    #[case("a.0=x&b=1&a.1=y", "a.1=y&a.0=x&b=2", true)]
+    #[case("a=x%0D%0Ay", "a=x%0Ay", true)]
+    #[case("a=x&a=", "a=x", true)]
+    #[case("a=x&a=y", "a=y&a=x", false)]
+    #[case("a.0=x", "a.1=x", false)]
+    fn forms_are_compared(#[case] one: &str, #[case] other: &str, #[case] expected: bool) {
+        let [one, other] = [one, other].map(|form| FormData::parse(form.as_bytes()));
+        assert_eq!(one.has_same(&other, "a"), expected);
+    }
+
+    #[rstest]
     #[case(MEDIA_TYPE, "a".repeat(BYTES_MAX + 1), Err(FormError::TooLarge))]
     #[case("Application/X-WWW-form-urlencoded; charset=utf-8", "a=1".into(), Ok(()))]
     #[case("application/json", "{}".into(), Err(FormError::Malformed))]

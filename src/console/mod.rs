@@ -7,6 +7,7 @@
 //! console.
 
 mod answer;
+mod catalogue_texts;
 mod console_texts;
 mod fleet_sentence;
 mod form_data;

@@ -126,6 +126,37 @@ fn a_refused_channel_names_the_setting() {
     assert!(page.contains("name=\"kind\" value=\"webhook\"") && !page.contains(SECRET));
 }
 
+/// Labels, explanations and problems are in the language of the user, also those that come from the API.
+#[test]
+fn forms_are_in_the_language_of_the_user() {
+    let operator = Operator::new();
+    let german = [("what", "profile"), ("name", "Anna"), ("language", "de")];
+    operator.user.post("/settings", &german).expect(303);
+    let kinds = operator.user.get("/channels/new").expect(200).body;
+    assert!(kinds.contains("Schreibt in einen Kanal von Slack") && !kinds.contains("Posts to"), "{kinds}");
+    let mut fields = operator.new_channel("email");
+    set(&mut fields, "settings.port", "99999999");
+    let page = operator.post("/channels/new", &fields).expect(422).body;
+    for text in
+        ["Verschlüsselung", "Der Name des SMTP-Servers.", "Dieses Feld wird gebraucht.", "erlaubte Wert ist"]
+    {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
+        "settings": {"interval_seconds": 3600}});
+    let service = operator.made("/v1/services", &body);
+    let path = format!("/services/{}/edit", service["id"].as_str().unwrap());
+    let page = operator.user.get(&path).expect(200).body;
+    for text in ["Zeitlimit", "Weiterleitungen folgen", "ist mindestens", "Statuscode", "mehr als die Hälfte"]
+    {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let mut fields = operator.form(&path);
+    set(&mut fields, "settings.config.conditions.0.value", "many");
+    let page = operator.post(&path, &fields).expect(422).body;
+    assert!(page.contains("Dieser Wert passt nicht zu Feld und Vergleich."), "{page}");
+}
+
 /// Weekly hours with everything that the API accepts.
 fn hours() -> Value {
     json!([{"days": ["sat", "sun"], "from": "00:00", "to": "24:00"}, {"days": ["mon"], "from": "18:30", "to": "22:00"}])

@@ -36,7 +36,7 @@ pub(in crate::console) async fn run(
     match post(visit, &path, &entered).await {
         Ok(()) => Ok(answer::see_other(&format!("/incidents/{id}?done=done"))),
         Err(ApiError::Fields(errors)) => {
-            let rules: Vec<String> = errors.iter().map(|(_, rule)| rule.to_string()).collect();
+            let rules: Vec<String> = errors.iter().map(|(_, rule)| visit.texts.of_rule(rule)).collect();
             entered.problem = Some(rules.join(" "));
             render(visit, id, Some(&entered), StatusCode::UNPROCESSABLE_ENTITY).await
         }

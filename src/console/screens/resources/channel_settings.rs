@@ -2,13 +2,16 @@
 
 use std::sync::LazyLock;
 
-use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
+use crate::console::screens::resources::spec::{FieldCatalogue, FieldKind, FieldSpec, FieldTime};
 use crate::model::notification::ChannelKind;
 use crate::notify::kinds::{ChannelField, FieldShape, definition};
 
 /// The settings of all kinds.
 static SETTINGS: LazyLock<Vec<KindSettings>> = LazyLock::new(|| {
-    let settings = |kind| KindSettings { kind, fields: definition(kind).fields.iter().map(field).collect() };
+    let settings = |kind| KindSettings {
+        kind,
+        fields: definition(kind).fields.iter().map(|setting| field(kind, setting)).collect(),
+    };
     ChannelKind::ALL.into_iter().map(settings).collect()
 });
 
@@ -29,7 +32,7 @@ pub(super) fn with_settings(fields: &[FieldSpec], kind: Option<ChannelKind>) -> 
     fields.iter().map(resolved).collect()
 }
 
-fn field(setting: &ChannelField) -> FieldSpec {
+fn field(channel: ChannelKind, setting: &ChannelField) -> FieldSpec {
     let (kind, preset) = match setting.shape {
         FieldShape::Headers { .. } => (FieldKind::SecretPairs, ""),
         _ if setting.is_secret => (FieldKind::Secret, ""),
@@ -48,6 +51,7 @@ fn field(setting: &ChannelField) -> FieldSpec {
         help: setting.help,
         preset,
         is_ordered: false,
+        catalogue: Some(FieldCatalogue::Channel(channel)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::console::screens::resources::api_lists::{PROBES, SERVICES, TAGS};
-use crate::console::screens::resources::spec::{FieldKind, FieldSpec, field, needed};
+use crate::console::screens::resources::spec::{FieldCatalogue, FieldKind, FieldSpec, field, needed};
 use crate::http::v1::services::settings::form::{FormSetting, form_settings};
 use crate::model::check::CheckType;
 use crate::probe::catalogue::{ConfigField, ConfigFieldKind, definition};
@@ -96,7 +96,8 @@ fn setting_fields(check_type: CheckType) -> Vec<FieldSpec> {
 fn setting(setting: &FormSetting) -> FieldSpec {
     let options = CHOICES.iter().find(|choice| choice.name == setting.name);
     let kind = options.map_or(FieldKind::Number, |choice| FieldKind::Word(&choice.options));
-    FieldSpec { label: setting.label, help: setting.help, ..needed(setting.name, kind) }
+    let catalogue = Some(FieldCatalogue::Check);
+    FieldSpec { label: setting.label, help: setting.help, catalogue, ..needed(setting.name, kind) }
 }
 
 fn choices() -> Vec<SettingChoice> {
@@ -131,7 +132,8 @@ fn config_field(config: &ConfigField) -> FieldSpec {
     };
     let is_needed = matches!(kind, FieldKind::Word(_) | FieldKind::Number);
     let help = config.help.unwrap_or_default();
-    FieldSpec { label: config.label, help, is_required: is_needed, ..field(config.name, kind) }
+    let catalogue = Some(FieldCatalogue::Check);
+    FieldSpec { label: config.label, help, is_required: is_needed, catalogue, ..field(config.name, kind) }
 }
 
 fn condition_fields(check_type: CheckType) -> Vec<FieldSpec> {
@@ -148,4 +150,31 @@ fn condition_fields(check_type: CheckType) -> Vec<FieldSpec> {
         needed("status", FieldKind::Word(&["down", "degraded"])),
     ];
     start.chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::console_texts::{ConsoleTexts, LANGUAGES};
+
+    /// Every option of a condition has a text in every language, and so have the fields that are in no catalogue.
+    #[test]
+    fn conditions_have_texts() {
+        let fields = CONDITION_FIELDS.iter().flatten().map(|field| format!("word-field-{field}"));
+        let operators = Operator::WORDS.iter().map(|operator| format!("word-operator-{operator}"));
+        let auth = AUTH.iter().map(|spec| format!("field-auth-{}", spec.name));
+        for name in fields.chain(operators).chain(auth) {
+            let name = name.replace(['_', '.'], "-");
+            for locale in LANGUAGES {
+                assert_ne!(ConsoleTexts::of(locale).text_or(&name, ""), "", "{locale} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_has_words_and_numbers() {
+        let choice = CHOICES.iter().find(|choice| choice.name == "confirmation").unwrap();
+        assert_eq!(choice.options[..4], ["any", "majority", "all", "1"]);
+        assert_eq!(choice.options.last(), Some(&"50"));
+    }
 }

@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::screens::resources::spec::FieldSpec;
 use crate::http::kit::field_errors::FieldErrors;
@@ -34,10 +35,10 @@ impl FilledForm {
 }
 
 impl FormProblems {
-    pub(in crate::console) fn of(errors: &FieldErrors) -> Self {
+    pub(in crate::console) fn of(texts: ConsoleTexts, errors: &FieldErrors) -> Self {
         let fields = errors.iter();
         let fields =
-            fields.map(|(path, rule)| FieldProblem { path: path.to_owned(), text: rule.to_string() });
+            fields.map(|(path, rule)| FieldProblem { path: path.to_owned(), text: texts.of_rule(rule) });
         Self { general: None, fields: fields.collect() }
     }
 

@@ -221,21 +221,26 @@ impl FormBuilder<'_> {
         }
     }
 
-    /// The label of a field: the text for its name in what is around it, or its own, or that for its name.
+    /// The label of a field: that of its catalogue, or the text for its name in what is around it, or that for its name.
     fn label(&self, spec: &FieldSpec, place: FieldPlace<'_>) -> String {
         let texts = self.visit.texts;
-        let other = if spec.label.is_empty() { label_of(texts, spec.name) } else { spec.label.to_owned() };
-        texts.text_or(&place.text_name("field", spec), &other)
+        match spec.catalogue {
+            Some(catalogue) => texts.of_catalogue(&catalogue.text_name(spec.name), spec.label),
+            None => texts.text_or(&place.text_name("field", spec), &label_of(texts, spec.name)),
+        }
     }
 
     fn hint(&self, spec: &FieldSpec, place: FieldPlace<'_>, is_stored: bool) -> Option<String> {
         let texts = self.visit.texts;
-        let other = if spec.help.is_empty() {
-            texts.text_or(&format!("help-{}", spec.name.replace(['_', '.'], "-")), "")
-        } else {
-            spec.help.to_owned()
+        let own = match spec.catalogue {
+            Some(catalogue) => {
+                texts.of_catalogue(&format!("{}-help", catalogue.text_name(spec.name)), spec.help)
+            }
+            None => {
+                let general = format!("help-{}", spec.name.replace(['_', '.'], "-"));
+                texts.text_or(&place.text_name("help", spec), &texts.text_or(&general, ""))
+            }
         };
-        let own = texts.text_or(&place.text_name("help", spec), &other);
         let general = match spec.kind {
             FieldKind::Time => texts.text("hint-time"),
             FieldKind::Lines => texts.text("hint-lines"),

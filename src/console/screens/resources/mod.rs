@@ -174,7 +174,7 @@ impl ResourceRequest<'_> {
         let row = |kind: ChannelKind| KindRow {
             link: format!("/console{screen}/new?kind={kind}"),
             name: definition(kind).label,
-            about: definition(kind).description,
+            about: self.visit.texts.of_catalogue(&format!("channel-{kind}"), definition(kind).description),
         };
         let kinds = ChannelKind::ALL.into_iter().map(row).collect();
         let document = KindsDocument { kinds, screen: self.screen(), frame: self.frame(title) };
@@ -200,7 +200,7 @@ impl ResourceRequest<'_> {
         let key = Some(form.text("form-key")).filter(|key| !key.is_empty());
         match self.visit.write(HttpVerb::Post, &self.api(), &body, key).await {
             Ok(answer) => self.done(&answer["data"], "created"),
-            Err(ApiError::Fields(errors)) => refused(FormProblems::of(&errors)).await,
+            Err(ApiError::Fields(errors)) => refused(FormProblems::of(self.visit.texts, &errors)).await,
             Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
                 refused(FormProblems::general(error.to_string())).await
             }
@@ -263,7 +263,7 @@ impl ResourceRequest<'_> {
         };
         match self.visit.write(HttpVerb::Patch, &format!("{}/{id}", self.api()), &body, None).await {
             Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=changed", self.screen()))),
-            Err(ApiError::Fields(errors)) => refused(FormProblems::of(&errors)).await,
+            Err(ApiError::Fields(errors)) => refused(FormProblems::of(self.visit.texts, &errors)).await,
             Err(error @ (ApiError::Conflict(_) | ApiError::Shared(_))) => {
                 refused(FormProblems::general(error.to_string())).await
             }
@@ -285,7 +285,8 @@ impl ResourceRequest<'_> {
         match self.visit.write(HttpVerb::Delete, &format!("{}/{id}", self.api()), &json!({}), None).await {
             Ok(_) => Ok(answer::see_other(&format!("{}?done=deleted", self.screen()))),
             Err(ApiError::Fields(errors)) => {
-                let text = errors.iter().map(|(_, rule)| rule.to_string()).collect();
+                let rules = errors.iter().map(|(_, rule)| self.visit.texts.of_rule(rule));
+                let text = rules.collect::<Vec<_>>().join(" ");
                 self.show_refused(id, FormProblems::general(text)).await
             }
             Err(error) => Err(error.into()),
@@ -314,7 +315,8 @@ impl ResourceRequest<'_> {
             Ok(answer) if name == "test" => self.tested(id, &answer["data"]).await,
             Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=done", self.screen()))),
             Err(ApiError::Fields(errors)) => {
-                let texts = errors.iter().map(|(field, rule)| format!("{field}: {rule}"));
+                let texts =
+                    errors.iter().map(|(field, rule)| format!("{field}: {}", self.visit.texts.of_rule(rule)));
                 let problems = FormProblems::general(texts.collect::<Vec<_>>().join(" "));
                 self.show_refused(id, problems).await
             }

@@ -2,6 +2,7 @@
 
 use crate::console::frame::ConsoleSection;
 use crate::model::access::Permission;
+use crate::model::notification::ChannelKind;
 
 /// A kind of resource.
 #[derive(Debug)]
@@ -50,6 +51,27 @@ pub(in crate::console) struct FieldSpec {
     pub(in crate::console) preset: &'static str,
     /// Whether the order of rows matters, so that they can be moved.
     pub(in crate::console) is_ordered: bool,
+    /// The catalogue that has the label and the help.
+    pub(in crate::console) catalogue: Option<FieldCatalogue>,
+}
+
+/// A catalogue of the API whose fields are in forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::console) enum FieldCatalogue {
+    /// Check types.
+    Check,
+    /// The settings of this kind of channel.
+    Channel(ChannelKind),
+}
+
+impl FieldCatalogue {
+    /// The name of the translated label of a field; that of its help ends with `-help`.
+    pub(in crate::console) fn text_name(self, field: &str) -> String {
+        match self {
+            Self::Check => format!("check-{field}"),
+            Self::Channel(kind) => format!("channel-{kind}-{field}"),
+        }
+    }
 }
 
 /// When a field can be set.
@@ -117,7 +139,17 @@ pub(in crate::console) struct ActionSpec {
 }
 
 const fn spec(name: &'static str, kind: FieldKind, is_required: bool, when: FieldTime) -> FieldSpec {
-    FieldSpec { name, kind, is_required, when, label: "", help: "", preset: "", is_ordered: false }
+    FieldSpec {
+        name,
+        kind,
+        is_required,
+        when,
+        label: "",
+        help: "",
+        preset: "",
+        is_ordered: false,
+        catalogue: None,
+    }
 }
 
 /// A field that can be left out.

@@ -108,7 +108,7 @@ pub(super) struct KindsDocument {
 pub(super) struct KindRow {
     pub(super) link: String,
     pub(super) name: &'static str,
-    pub(super) about: &'static str,
+    pub(super) about: String,
 }
 
 /// A value with its name.

@@ -6,6 +6,7 @@ use askama::Template;
 use serde_json::{Value, json};
 
 use crate::console::answer;
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
@@ -54,7 +55,7 @@ impl FormOutcome {
     async fn tried(visit: &UserVisit, body: &Value) -> Result<Self, ScreenError> {
         Ok(match trial::run(visit, body).await? {
             Ok(trial) => Self { problem: None, trial: Some(trial) },
-            Err(ApiError::Fields(errors)) => Self::refused(all(&errors)),
+            Err(ApiError::Fields(errors)) => Self::refused(all(visit.texts, &errors)),
             Err(error) => Self::refused(error.to_string()),
         })
     }
@@ -85,7 +86,9 @@ pub(in crate::console) async fn create(
             let id = made["data"]["id"].as_str().unwrap_or_default();
             Ok(answer::see_other(&format!("/services/{id}?done=created")))
         }
-        Err(ApiError::Fields(errors)) => show_new(visit, form, FormOutcome::refused(all(&errors))),
+        Err(ApiError::Fields(errors)) => {
+            show_new(visit, form, FormOutcome::refused(all(visit.texts, &errors)))
+        }
         Err(error @ ApiError::Quota(_)) => show_new(visit, form, FormOutcome::refused(error.to_string())),
         Err(error) => Err(error.into()),
     }
@@ -140,8 +143,12 @@ fn show_new(visit: &UserVisit, form: &FormData, outcome: FormOutcome) -> Result<
     Ok(answer::document(status, document.render()?, &visit.visit.headers))
 }
 
-fn all(errors: &FieldErrors) -> String {
-    errors.iter().map(|(field, rule)| format!("{field}: {rule}")).collect::<Vec<_>>().join(" ")
+fn all(texts: ConsoleTexts, errors: &FieldErrors) -> String {
+    errors
+        .iter()
+        .map(|(field, rule)| format!("{field}: {}", texts.of_rule(rule)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

@@ -109,13 +109,15 @@ impl ServiceEditor<'_> {
             body["service_id"] = json!(self.id);
             return match trial::run(self.visit, &body).await? {
                 Ok(trial) => shown(FormProblems::default(), Some(trial)).await,
-                Err(ApiError::Fields(errors)) => shown(change.problems(&errors), None).await,
+                Err(ApiError::Fields(errors)) => {
+                    shown(change.problems(self.visit.texts, &errors), None).await
+                }
                 Err(error) => shown(FormProblems::general(error.to_string()), None).await,
             };
         }
         match self.visit.write(HttpVerb::Patch, path, &body, None).await {
             Ok(_) => Ok(answer::see_other(&format!("/services/{}?done=changed", self.id))),
-            Err(ApiError::Fields(errors)) => shown(change.problems(&errors), None).await,
+            Err(ApiError::Fields(errors)) => shown(change.problems(self.visit.texts, &errors), None).await,
             Err(error) => Err(error.into()),
         }
     }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::screens::resources::check_settings::DEPENDS_ON;
 use crate::console::screens::resources::filled_form::FormProblems;
@@ -176,12 +177,12 @@ impl ServiceChange<'_> {
     }
 
     /// Returns the problems of the form for the errors of the API.
-    pub(super) fn problems(&self, errors: &FieldErrors) -> FormProblems {
+    pub(super) fn problems(&self, texts: ConsoleTexts, errors: &FieldErrors) -> FormProblems {
         let mut problems = FormProblems::default();
         for (path, rule) in errors.iter() {
             let in_rows = [HEADERS, ROLES].iter().find_map(|values| values.row_path(path, self.form));
             let dependency = path.starts_with("depends_on").then(|| DEPENDS_ON[0].to_owned());
-            problems.add(&in_rows.or(dependency).unwrap_or_else(|| path.to_owned()), rule.to_string());
+            problems.add(&in_rows.or(dependency).unwrap_or_else(|| path.to_owned()), texts.of_rule(rule));
         }
         problems
     }

@@ -35,7 +35,7 @@ pub(in crate::console) async fn run(
     match done {
         Ok(id) => Ok(answer::see_other(&format!("/statuspages/{page}?at={id}&by={action}#c-{id}"))),
         Err(ApiError::Fields(errors)) => {
-            let rules: Vec<String> = errors.iter().map(|(_, rule)| rule.to_string()).collect();
+            let rules: Vec<String> = errors.iter().map(|(_, rule)| visit.texts.of_rule(rule)).collect();
             render(visit, page, Some(rules.join(" "))).await
         }
         Err(error @ (ApiError::Conflict(_) | ApiError::Quota(_) | ApiError::Shared(_))) => {
