@@ -17,7 +17,7 @@ use crate::model::audit::ObjectViews;
 use crate::model::console_user::NAME_LENGTH;
 use crate::model::passkey::assertion::{AssertionAnswer, check_assertion};
 use crate::model::passkey::registration::{RegistrationAnswer, check_registration};
-use crate::model::passkey::{CHALLENGE_PREFIX, PASSKEYS_MAX, Passkey, PasskeyRefusal, RelyingParty};
+use crate::model::passkey::{CHALLENGE_PREFIX, PASSKEYS_MAX, PasskeyRefusal, RelyingParty, UserPasskey};
 use crate::model::token::TokenText;
 use crate::pages::visitor_limiter::network_of;
 use crate::store::{console_users, organisations, passkeys};
@@ -177,7 +177,7 @@ impl SessionKeeper {
         if passkeys::by_credential(&transaction, &made.id).await?.is_some() {
             return Err(AddPasskeyError::Refused);
         }
-        let passkey = Passkey {
+        let passkey = UserPasskey {
             key: 0,
             id: Id::random(),
             user: user.key,

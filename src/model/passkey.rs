@@ -28,7 +28,7 @@ pub const PASSKEYS_MAX: usize = 20;
 
 /// A passkey of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passkey {
+pub struct UserPasskey {
     /// Database key; 0 before it is stored.
     pub key: i64,
     /// The id that clients see.

@@ -9,13 +9,13 @@ use watchkeeper_entities::passkey_challenge;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::passkey::{CHALLENGE_MS, Passkey};
+use crate::model::passkey::{CHALLENGE_MS, UserPasskey};
 use crate::model::token::TokenHash;
 use crate::store::connection::StoreConnection;
 use crate::store::error::MainError;
 
 /// The passkeys of a user, oldest first.
-pub async fn of_user(connection: &dyn StoreConnection, user: i64) -> Result<Vec<Passkey>, MainError> {
+pub async fn of_user(connection: &dyn StoreConnection, user: i64) -> Result<Vec<UserPasskey>, MainError> {
     let wanted = Entity::find().filter(Column::UserId.eq(user)).order_by_asc(Column::Id);
     wanted.all(&connection).await?.into_iter().map(from_row).collect()
 }
@@ -24,13 +24,13 @@ pub async fn of_user(connection: &dyn StoreConnection, user: i64) -> Result<Vec<
 pub async fn by_credential(
     connection: &dyn StoreConnection,
     credential: &[u8],
-) -> Result<Option<Passkey>, MainError> {
+) -> Result<Option<UserPasskey>, MainError> {
     let wanted = Entity::find().filter(Column::Credential.eq(credential.to_vec()));
     wanted.one(&connection).await?.map(from_row).transpose()
 }
 
 /// Stores a new passkey.
-pub async fn insert(connection: &dyn StoreConnection, passkey: &Passkey) -> Result<(), MainError> {
+pub async fn insert(connection: &dyn StoreConnection, passkey: &UserPasskey) -> Result<(), MainError> {
     let row = ActiveModel {
         id: NotSet,
         public_id: Set(passkey.id.to_string()),
@@ -114,9 +114,9 @@ pub async fn forget_old_challenges(
     Ok(())
 }
 
-fn from_row(row: Model) -> Result<Passkey, MainError> {
+fn from_row(row: Model) -> Result<UserPasskey, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("passkey", &row.id, &problem);
-    Ok(Passkey {
+    Ok(UserPasskey {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id is malformed"))?,
         user: row.user_id,

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::model::passkey::authenticator_data::AuthenticatorData;
 use crate::model::passkey::cose_key::CoseKey;
-use crate::model::passkey::{Passkey, PasskeyRefusal, RelyingParty, client_data};
+use crate::model::passkey::{PasskeyRefusal, RelyingParty, UserPasskey, client_data};
 
 /// What a device and the browser answer when somebody signs in.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub struct AssertionAnswer<'a> {
 /// The first step that fails.
 pub fn check_assertion(
     answer: &AssertionAnswer<'_>,
-    passkey: &Passkey,
+    passkey: &UserPasskey,
     user_handle: &[u8],
     expected: &RelyingParty<'_>,
 ) -> Result<u32, PasskeyRefusal> {

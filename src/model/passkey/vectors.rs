@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::passkey::assertion::{AssertionAnswer, check_assertion};
 use crate::model::passkey::registration::{NewCredential, RegistrationAnswer, check_registration};
-use crate::model::passkey::{Passkey, PasskeyRefusal, RelyingParty};
+use crate::model::passkey::{PasskeyRefusal, RelyingParty, UserPasskey};
 
 const RECORDED: &str = include_str!("vectors.json");
 const ORIGIN: &str = "https://wk.example";
@@ -62,7 +62,7 @@ impl DeviceAnswers {
     }
 
     /// Signs in with a passkey that was used before with this counter.
-    fn sign_in(&self, passkey: &Passkey) -> Result<u32, PasskeyRefusal> {
+    fn sign_in(&self, passkey: &UserPasskey) -> Result<u32, PasskeyRefusal> {
         let answer = AssertionAnswer {
             client_data: &self.client_data,
             authenticator_data: &self.authenticator_data,
@@ -73,8 +73,8 @@ impl DeviceAnswers {
     }
 }
 
-fn passkey(made: NewCredential) -> Passkey {
-    Passkey {
+fn passkey(made: NewCredential) -> UserPasskey {
+    UserPasskey {
         key: 1,
         id: Id::random(),
         user: 1,
@@ -109,7 +109,7 @@ fn a_passkey_is_made_and_used(#[case] algorithm: &str) {
         wrong.signature[at] ^= 1;
         assert_eq!(wrong.sign_in(&passkey), Err(PasskeyRefusal::WrongSignature), "{at}");
     }
-    let other = Passkey { user: 2, ..passkey };
+    let other = UserPasskey { user: 2, ..passkey };
     let wrong = DeviceAnswers { user_handle: b"other".to_vec(), ..answers };
     assert_eq!(wrong.sign_in(&other), Err(PasskeyRefusal::WrongUser));
 }
@@ -130,7 +130,7 @@ fn a_signature_belongs_to_its_key() {
 #[case(8, Err(PasskeyRefusal::StaleCounter))]
 fn a_counter_rises(#[case] stored: u32, #[case] expected: Result<u32, PasskeyRefusal>) {
     let answers = DeviceAnswers::of("es256");
-    let passkey = Passkey { sign_count: stored, ..passkey(answers.register().unwrap()) };
+    let passkey = UserPasskey { sign_count: stored, ..passkey(answers.register().unwrap()) };
     assert_eq!(answers.sign_in(&passkey), expected);
 }
 

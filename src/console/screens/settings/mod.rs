@@ -21,7 +21,7 @@ use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::console_session::ConsoleSession;
 use crate::model::console_user::NAME_LENGTH;
-use crate::model::passkey::Passkey;
+use crate::model::passkey::UserPasskey;
 use crate::model::password::PASSWORD_LENGTH;
 use crate::store::{console_sessions, passkeys};
 
@@ -122,7 +122,7 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
     Ok(answer::document(status, document.render()?, &visit.visit.headers))
 }
 
-fn passkey_row(texts: ConsoleTexts, passkey: &Passkey) -> PasskeyRow {
+fn passkey_row(texts: ConsoleTexts, passkey: &UserPasskey) -> PasskeyRow {
     let (text, at) = match passkey.last_used_at {
         Some(used) => ("passkey-used", used),
         None => ("passkey-unused-yet", passkey.created_at),
@@ -131,7 +131,7 @@ fn passkey_row(texts: ConsoleTexts, passkey: &Passkey) -> PasskeyRow {
     PasskeyRow { id: passkey.id, name: passkey.name.clone(), dates }
 }
 
-fn known_passkeys(passkeys: &[Passkey]) -> String {
+fn known_passkeys(passkeys: &[UserPasskey]) -> String {
     let ids = passkeys.iter().map(|passkey| STANDARD.encode(&passkey.credential));
     ids.collect::<Vec<_>>().join(" ")
 }

@@ -12,7 +12,7 @@ use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::console_session::ConsoleSession;
 use crate::model::console_user::{ConsoleUser, NAME_LENGTH, UserRole};
-use crate::model::passkey::Passkey;
+use crate::model::passkey::UserPasskey;
 
 /// A user of the console.
 #[derive(Serialize, ToSchema)]
@@ -108,7 +108,7 @@ impl<'a> SessionView<'a> {
 
 impl<'a> PasskeyView<'a> {
     /// Creates the view of a passkey.
-    pub(super) fn of(passkey: &'a Passkey) -> Self {
+    pub(super) fn of(passkey: &'a UserPasskey) -> Self {
         Self {
             id: passkey.id,
             name: &passkey.name,
