@@ -33,6 +33,22 @@ pub fn each_leaf<E>(
     Ok(())
 }
 
+/// Returns the paths of the secrets of a configuration that are those of the stored one: they were not entered again. A text
+/// that is sealed twice is never the same.
+#[must_use]
+pub fn kept_leaves(config: &Map<String, Value>, stored: &Map<String, Value>) -> Vec<String> {
+    let mut kept = Vec::new();
+    for block in BLOCKS {
+        let members = |config: &Map<String, Value>| config.get(block).and_then(Value::as_object).cloned();
+        let (Some(members), Some(stored)) = (members(config), members(stored)) else { continue };
+        let is_secret = |name: &str| block == HEADERS || CREDENTIALS.contains(&name);
+        let is_kept = |value: &Value| stored.values().any(|known| known == value);
+        let found = members.iter().filter(|(name, value)| is_secret(name) && is_kept(value));
+        kept.extend(found.map(|(name, _)| format!("settings.config.{block}.{name}")));
+    }
+    kept
+}
+
 /// Returns the path under which a secret is sealed, in lower case, because names of headers are not case-sensitive.
 #[must_use]
 pub fn path_of(path: &str) -> String {
@@ -52,6 +68,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn secrets_that_were_not_entered_again_are_kept() {
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        let stored = object(json!({
+            "headers": {"X-Api-Key": "a", "Accept": "b"},
+            "auth": {"type": "basic", "username": "c", "password": "d"},
+        }));
+        let tried = object(json!({
+            "headers": {"x-api-key": "a", "Accept": "new", "X-New": "f"},
+            "auth": {"type": "basic", "username": "c", "password": "d"},
+        }));
+        let expected = ["settings.config.headers.x-api-key", "settings.config.auth.password"];
+        assert_eq!(kept_leaves(&tried, &stored), expected);
+        assert_eq!(kept_leaves(&stored, &object(json!({}))), Vec::<String>::new());
+    }
 
     #[test]
     fn headers_and_the_secret_parts_of_credentials_are_leaves() {

@@ -69,6 +69,16 @@ pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetF
     }
 }
 
+/// Returns true if checks of two targets go to the same place: for URLs the same scheme, host and port, for all others the same
+/// target.
+#[must_use]
+pub fn is_same_place(check_type: CheckType, one: &str, other: &str) -> bool {
+    match (parse_target(check_type, one), parse_target(check_type, other)) {
+        (Ok(Target::Url(one)), Ok(Target::Url(other))) => one.origin() == other.origin(),
+        _ => one == other,
+    }
+}
+
 /// Parses a URL. The URL parser accepts more than the contract (missing slashes, surrounding blanks, an empty
 /// authority), so scheme, blanks and authority are checked first.
 fn url(text: &str) -> Option<Target> {
@@ -186,6 +196,17 @@ mod tests {
     #[case("http://example.com/a b", "http://example.com/a%20b")]
     fn urls_are_read(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(read(CheckType::Http, text), expected);
+    }
+
+    #[rstest]
+    #[case("https://a.example/x", "HTTPS://A.example:443/y?z", true)]
+    #[case("https://a.example/", "http://a.example/", false)]
+    #[case("https://a.example/", "https://a.example:8443/", false)]
+    #[case("https://a.example/", "https://b.a.example/", false)]
+    #[case("https://a.example/", "https://a.example.evil.example/", false)]
+    #[case("http://127.0.0.1:80/", "http://127.0.0.1/", true)]
+    fn urls_of_one_origin_are_the_same_place(#[case] one: &str, #[case] other: &str, #[case] same: bool) {
+        assert_eq!(is_same_place(CheckType::Http, one, other), same);
     }
 
     #[rstest]

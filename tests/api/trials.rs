@@ -73,3 +73,30 @@ fn a_trial_of_a_service_has_its_fields() {
     assert_ne!(stored["settings"]["config"]["conditions"], conditions, "nothing is stored");
     server.member(&organisation, "services.create").post("/v1/trials", &body).expect(403);
 }
+
+/// A trial leaves no trace, so a stored secret goes nowhere but where the service sends it.
+#[test]
+fn stored_secrets_are_sent_only_to_the_stored_target() {
+    let client = Server::shared().tenant("business");
+    let (own, other) = (Target::start(), Target::start());
+    let config = json!({"headers": {"X-Api-Key": "hush"}, "auth": {"type": "bearer", "token": "secret"}});
+    let settings = json!({"interval_seconds": 3600, "config": config});
+    let id = create_watched(&client, &own.url(), &settings);
+    let seen =
+        |target: &Target, text: &str| target.requests().iter().filter(|head| head.contains(text)).count();
+    let path = format!("{}health", own.url());
+    client.post("/v1/trials", &json!({"service_id": id, "target": path})).expect(200);
+    assert_eq!(seen(&own, "GET /health"), 1, "another path of the stored target");
+    let body = json!({"service_id": id, "target": other.url()});
+    let refused = client.post("/v1/trials", &body).expect(422).json();
+    for field in ["settings.config.headers.X-Api-Key", "settings.config.auth.token"] {
+        let text = refused["errors"][field][0].as_str().unwrap_or_default();
+        assert!(text.contains("enter it again"), "{field}: {refused:#}");
+    }
+    assert_eq!(other.requests(), Vec::<String>::new(), "nothing was sent");
+    // What is entered again, or removed, may be tried anywhere.
+    let config = json!({"headers": {"X-Api-Key": "entered"}, "auth": null});
+    let body = json!({"service_id": id, "target": other.url(), "settings": {"config": config}});
+    client.post("/v1/trials", &body).expect(200);
+    assert_eq!((seen(&other, "entered"), seen(&other, "secret")), (1, 0));
+}

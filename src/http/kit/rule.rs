@@ -164,6 +164,11 @@ pub enum FieldRule {
     /// The placeholder was sent for a secret that is not stored.
     #[error("There is no stored value to keep for this field.")]
     SecretMissing,
+    /// A stored secret would be sent to another target.
+    #[error(
+        "The stored value is used only for the scheme, host and port of the stored target; enter it again."
+    )]
+    SecretElsewhere,
     /// The placeholder was sent in a field that holds no secrets.
     #[error("The keep placeholder is only allowed for secret values.")]
     SecretMisplaced,

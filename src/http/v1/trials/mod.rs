@@ -28,6 +28,8 @@ use crate::http::v1::trials::view::TrialView;
 use crate::model::access::Permission;
 use crate::model::check::{CheckOutcome, LocalFault};
 use crate::model::service::Service;
+use crate::model::service_secrets::kept_leaves;
+use crate::probe::target::is_same_place;
 use crate::probe::{CheckInspection, inspect};
 use crate::store::services;
 
@@ -55,6 +57,9 @@ pub(super) async fn run_trial(
     let body = body.read_object(&headers).await?;
     let stored = stored_service(&state, &caller, &body).await?;
     let service = tried_service(&state, &caller, &body, stored.as_ref())?;
+    if let Some(stored) = &stored {
+        refuse_secrets_elsewhere(&service, stored)?;
+    }
     effect.check()?;
     let spec = state.compiler.spec_of(&service, caller.organisation.id);
     let spec = spec.map_err(|error| ApiError::Internal(error.into()))?;
@@ -91,6 +96,24 @@ async fn stored_service(
     };
     let unknown = FieldRule::UnknownId { kind: "service", id: sent };
     found.map(Some).ok_or_else(|| FieldErrors::of("service_id", unknown).into())
+}
+
+/// Refuses to send stored secrets to another scheme, host or port than the service does: a trial leaves no trace, so nobody
+/// would see where they went.
+fn refuse_secrets_elsewhere(tried: &Service, stored: &Service) -> Result<(), FieldErrors> {
+    let (tried_at, stored_at) = (tried.target.as_deref(), stored.target.as_deref());
+    let is_same = match (tried_at, stored_at) {
+        (Some(tried_at), Some(stored_at)) => is_same_place(stored.check_type, tried_at, stored_at),
+        _ => false,
+    };
+    let (Some(tried), Some(stored), false) = (&tried.settings, &stored.settings, is_same) else {
+        return Ok(());
+    };
+    let mut errors = FieldErrors::default();
+    for path in kept_leaves(&tried.config, &stored.config) {
+        errors.add(path, FieldRule::SecretElsewhere);
+    }
+    errors.into_result(())
 }
 
 /// Reads the service that is tried: one that locations could check.
