@@ -28,6 +28,8 @@ pub struct Model {
     pub created_at: i64,
     /// Time of the last sign-in, in Unix milliseconds; null before the first.
     pub last_used_at: Option<i64>,
+    /// Origin of the console at which the passkey was registered.
+    pub origin: String,
 }
 
 /// No relations are declared; `store` writes its joins itself.

@@ -18,6 +18,8 @@ pub struct Model {
     pub user_id: Option<i64>,
     /// Time at which the challenge expires, in Unix milliseconds.
     pub expires_at: i64,
+    /// Origin of the console for which the challenge was given out.
+    pub origin: String,
 }
 
 /// No relations are declared; `store` writes its joins itself.

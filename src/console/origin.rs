@@ -26,13 +26,21 @@ pub(super) fn is_own_origin(headers: &HeaderMap) -> bool {
     }
 }
 
-/// The origin of the console, as a browser has addressed it in a form.
+/// An origin of the console.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OwnOrigin {
-    /// Such as `https://wk.example.com:8443`.
+    /// Such as `https://wk.example.com:8443`, in the form that browsers send.
     pub(super) origin: String,
     /// Host without a port.
     pub(super) host: String,
+}
+
+impl OwnOrigin {
+    /// Parses an origin, or takes that of a URL; `None` if it is no origin of a document.
+    pub(super) fn parse(url: &str) -> Option<Self> {
+        let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+        Some(Self { origin: url.origin().ascii_serialization(), host: url.host_str()?.to_owned() })
+    }
 }
 
 /// Returns the origin of a form that was sent by a document of this origin; `None` if the browser does not say it.
@@ -44,8 +52,7 @@ pub(super) fn own_origin(headers: &HeaderMap) -> Option<OwnOrigin> {
     if !is_own_origin(headers) || host_of(origin)? != without_default_port(&host) {
         return None;
     }
-    let host = Url::parse(origin).ok()?.host_str()?.to_owned();
-    Some(OwnOrigin { origin: origin.to_owned(), host })
+    OwnOrigin::parse(origin).filter(|own| own.origin == origin)
 }
 
 /// Returns host and port of an origin, without the default port; `None` if it is no origin of a document.
@@ -82,6 +89,18 @@ mod tests {
         let found = own_origin(&headers);
         assert_eq!(found.as_ref().map(|own| own.host.as_str()), expected);
         assert!(found.is_none_or(|own| own.origin == origin));
+    }
+
+    #[rstest]
+    #[case("https://wk.example/base/", Some(("https://wk.example", "wk.example")))]
+    #[case("https://WK.example:443", Some(("https://wk.example", "wk.example")))]
+    #[case("http://wk.example:8080", Some(("http://wk.example:8080", "wk.example")))]
+    #[case("http://[::1]:8080", Some(("http://[::1]:8080", "[::1]")))]
+    #[case("ftp://wk.example", None)]
+    #[case("null", None)]
+    fn a_url_has_an_origin(#[case] url: &str, #[case] expected: Option<(&str, &str)>) {
+        let found = OwnOrigin::parse(url);
+        assert_eq!(found.as_ref().map(|own| (&*own.origin, &*own.host)), expected);
     }
 
     #[rstest]

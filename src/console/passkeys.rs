@@ -1,6 +1,7 @@
 //! Signing in with passkeys, and adding and removing them. The rules are in `model::passkey`.
 //!
-//! The script asks for a challenge, which works once, lets the browser answer it, and sends the answer as a form.
+//! The script asks for a challenge, which works once, lets the browser answer it, and sends the answer as a form. The origin
+//! of the document that asked is stored with the challenge. What the request with the answer says of its origin does not count.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,6 +21,7 @@ use crate::model::passkey::registration::{RegistrationAnswer, check_registration
 use crate::model::passkey::{CHALLENGE_PREFIX, PASSKEYS_MAX, PasskeyRefusal, RelyingParty, UserPasskey};
 use crate::model::token::TokenText;
 use crate::pages::visitor_limiter::network_of;
+use crate::store::passkeys::NewChallenge;
 use crate::store::{console_users, organisations, passkeys};
 
 /// Why a passkey is not added.
@@ -47,33 +49,57 @@ where
 /// A challenge that was given out, and came back with an answer.
 struct AnsweredChallenge {
     text: TokenText,
+    /// The origin for which it was given out.
     own: OwnOrigin,
+    is_configured: bool,
 }
 
 impl AnsweredChallenge {
-    /// Reads the challenge of a form. `None` if it is malformed, or the browser does not say its origin.
-    fn read(visit: &ConsoleVisit, form: &FormData) -> Option<Self> {
-        let text = TokenText::parse(CHALLENGE_PREFIX, form.exact("challenge"))?;
-        Some(Self { text, own: own_origin(&visit.headers)? })
+    /// Takes the challenge of a form, which is used up whatever becomes of the answer. `None` if it is not valid for this user,
+    /// or for a sign-in.
+    async fn take(
+        visit: &ConsoleVisit,
+        form: &FormData,
+        user: Option<i64>,
+    ) -> Result<Option<Self>, ApiError> {
+        let text = TokenText::parse(CHALLENGE_PREFIX, form.exact("challenge"));
+        let Some(text) = text else { return Ok(None) };
+        let state = visit.state();
+        let now = state.guard.judged_now().best;
+        let transaction = state.databases.main.begin().await?;
+        let origin = passkeys::take_challenge(&transaction, user, &text.hash(), now).await?;
+        transaction.commit().await?;
+        let configured = configured_origin(visit);
+        let own = origin.and_then(|origin| OwnOrigin::parse(&origin));
+        // The configuration may have been changed since the challenge was given out.
+        let own = own.filter(|own| configured.as_ref().is_none_or(|configured| configured == own));
+        Ok(own.map(|own| Self { text, own, is_configured: configured.is_some() }))
     }
 
     fn relying_party(&self) -> RelyingParty<'_> {
         RelyingParty {
             origin: &self.own.origin,
+            is_configured: self.is_configured,
             host: &self.own.host,
             challenge: self.text.expose().as_bytes(),
         }
     }
+}
 
-    /// Uses up the challenge, whatever becomes of the answer. Returns false if it is not valid for this user, or for a sign-in.
-    async fn take(&self, visit: &ConsoleVisit, user: Option<i64>) -> Result<bool, ApiError> {
-        let state = visit.state();
-        let now = state.guard.judged_now().best;
-        let transaction = state.databases.main.begin().await?;
-        let is_valid = passkeys::take_challenge(&transaction, user, &self.text.hash(), now).await?;
-        transaction.commit().await?;
-        Ok(is_valid)
+/// The origin of `public_api_url`; `None` if it is not configured.
+fn configured_origin(visit: &ConsoleVisit) -> Option<OwnOrigin> {
+    visit.state().config.public_api_url.as_deref().and_then(OwnOrigin::parse)
+}
+
+/// The origin for which a challenge is given out: that of the document, which must be the configured one if there is one.
+fn origin_of_challenge(visit: &ConsoleVisit) -> Option<OwnOrigin> {
+    let own = own_origin(&visit.headers)?;
+    if let Some(configured) = configured_origin(visit).filter(|configured| *configured != own) {
+        let (used, configured) = (own.origin, configured.origin);
+        tracing::warn!(%used, %configured, "passkeys work only at the origin of public_api_url");
+        return None;
     }
+    Some(own)
 }
 
 /// The bytes of a field, which are sent in base64. Empty if it is malformed; then the answer is refused.
@@ -85,7 +111,7 @@ impl SessionKeeper {
     /// Returns a new challenge for a user who adds a passkey, or for a sign-in.
     ///
     /// # Errors
-    /// The time to wait, when the client has asked for too many.
+    /// The time to wait, when the client has asked for too many; [`SignInError::Wrong`] at an origin that is not the console's.
     pub(super) async fn new_challenge(
         &self,
         visit: &ConsoleVisit,
@@ -93,9 +119,11 @@ impl SessionKeeper {
     ) -> Result<TokenText, SignInError> {
         let counted = self.challenges.begin(network_of(visit.client), Instant::now());
         counted.map_err(SignInError::TooMany)?;
+        let own = origin_of_challenge(visit).ok_or(SignInError::Wrong)?;
         let text = TokenText::random(CHALLENGE_PREFIX);
+        let challenge = NewChallenge { hash: text.hash(), user, origin: &own.origin };
         let transaction = visit.state().databases.main.begin().await?;
-        passkeys::insert_challenge(&transaction, user, &text.hash(), visit.state().now()).await?;
+        passkeys::insert_challenge(&transaction, &challenge, visit.state().now()).await?;
         transaction.commit().await?;
         Ok(text)
     }
@@ -111,10 +139,7 @@ impl SessionKeeper {
     ) -> Result<TokenText, SignInError> {
         let counted = self.clients.begin(network_of(visit.client), Instant::now());
         let counted = counted.map_err(SignInError::TooMany)?;
-        let Some(challenge) = AnsweredChallenge::read(visit, form) else { return Err(SignInError::Wrong) };
-        if !challenge.take(visit, None).await? {
-            return Err(SignInError::Wrong);
-        }
+        let challenge = AnsweredChallenge::take(visit, form, None).await?.ok_or(SignInError::Wrong)?;
         let main = &visit.state().databases.main;
         let known = passkeys::by_credential(main.reader(), &bytes(form, "rawId")).await?;
         let Some(known) = known else { return Err(SignInError::Wrong) };
@@ -159,10 +184,8 @@ impl SessionKeeper {
             return Err(AddPasskeyError::Name);
         }
         let (visit, user) = (&visit.visit, &visit.signed_in.user);
-        let challenge = AnsweredChallenge::read(visit, form).ok_or(AddPasskeyError::Refused)?;
-        if !challenge.take(visit, Some(user.key)).await? {
-            return Err(AddPasskeyError::Refused);
-        }
+        let challenge = AnsweredChallenge::take(visit, form, Some(user.key)).await?;
+        let challenge = challenge.ok_or(AddPasskeyError::Refused)?;
         let (client_data, attestation) = (bytes(form, "clientDataJSON"), bytes(form, "attestationObject"));
         let answer = RegistrationAnswer { client_data: &client_data, attestation: &attestation };
         let made = check_registration(&answer, &challenge.relying_party()).map_err(|refusal| {
@@ -185,6 +208,7 @@ impl SessionKeeper {
             credential: made.id,
             public_key: made.public_key,
             sign_count: made.sign_count,
+            origin: challenge.own.origin,
             created_at: visit.state().now(),
             last_used_at: None,
         };

@@ -4,8 +4,9 @@
 //! checks a new passkey, `assertion` a sign-in. Both require that the device has verified the user, because a passkey
 //! replaces the password. Attestation is not used: any device may hold a passkey.
 //!
-//! The relying party is the host of the console as the browser addressed it. A device signs the host and the origin of the
-//! document, so an answer for another host, also for one below the console's, is worth nothing here.
+//! A device signs the host and the origin of the document that asks it. The host alone is not enough: another program on
+//! another port of the same host could pass an answer on. So the origin of a challenge is stored with it, and that of the
+//! registration with the passkey; an answer must have both. An origin that the configuration names counts in place of them.
 
 pub mod assertion;
 mod authenticator_data;
@@ -43,6 +44,8 @@ pub struct UserPasskey {
     pub public_key: Vec<u8>,
     /// Signature counter of the device after the last sign-in; 0 if the device does not count.
     pub sign_count: u32,
+    /// Origin at which the passkey was registered, such as `https://wk.example.com`.
+    pub origin: String,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last sign-in.
@@ -52,8 +55,11 @@ pub struct UserPasskey {
 /// What an answer of a device is compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct RelyingParty<'a> {
-    /// Origin of the console, such as `https://wk.example.com`.
+    /// Origin of the console for which the challenge was given out, such as `https://wk.example.com`.
     pub origin: &'a str,
+    /// True if the configuration names the origin. Then passkeys that were registered at another origin of the host, such as
+    /// that of an earlier port, are accepted at this one.
+    pub is_configured: bool,
     /// Host of the console without a port, such as `wk.example.com`: the RP id.
     pub host: &'a str,
     /// The challenge that was given out.

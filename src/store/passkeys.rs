@@ -2,8 +2,10 @@
 //!
 //! To add a passkey, the caller must hold the lock of the organisation, so that the limit holds.
 
-use sea_orm::sea_query::Expr;
-use sea_orm::{ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::{
+    ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+};
 use watchkeeper_entities::passkey::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::passkey_challenge;
 
@@ -41,6 +43,7 @@ pub async fn insert(connection: &dyn StoreConnection, passkey: &UserPasskey) -> 
         sign_count: Set(passkey.sign_count.into()),
         created_at: Set(passkey.created_at.ms()),
         last_used_at: Set(passkey.last_used_at.map(Timestamp::ms)),
+        origin: Set(passkey.origin.clone()),
     };
     Entity::insert(row).exec(&connection).await?;
     Ok(())
@@ -69,39 +72,55 @@ pub async fn delete(connection: &dyn StoreConnection, user: i64, id: Id) -> Resu
     Ok(wanted.exec(&connection).await?.rows_affected > 0)
 }
 
-/// Stores a challenge for a user who adds a passkey, or for a sign-in.
+/// A challenge that is given out.
+#[derive(Debug)]
+pub struct NewChallenge<'a> {
+    /// Hash of its text.
+    pub hash: TokenHash,
+    /// Database key of the user who adds a passkey; `None` for a sign-in.
+    pub user: Option<i64>,
+    /// Origin of the document that asks for it.
+    pub origin: &'a str,
+}
+
+/// Stores a challenge.
 pub async fn insert_challenge(
     connection: &dyn StoreConnection,
-    user: Option<i64>,
-    hash: &TokenHash,
+    challenge: &NewChallenge<'_>,
     now: Timestamp,
 ) -> Result<(), MainError> {
     let row = passkey_challenge::ActiveModel {
         id: NotSet,
-        hash: Set(hash.to_vec()),
-        user_id: Set(user),
+        hash: Set(challenge.hash.to_vec()),
+        user_id: Set(challenge.user),
         expires_at: Set(now.plus_ms(CHALLENGE_MS).ms()),
+        origin: Set(challenge.origin.to_owned()),
     };
     passkey_challenge::Entity::insert(row).exec(&connection).await?;
     Ok(())
 }
 
-/// Deletes a challenge; returns false if it is not valid for this user, or for a sign-in: because it was used, has expired or
-/// never existed.
+/// Deletes a challenge, and returns its origin; `None` if it is not valid for this user, or for a sign-in: because it was used,
+/// has expired or never existed.
 pub async fn take_challenge(
     connection: &dyn StoreConnection,
     user: Option<i64>,
     hash: &TokenHash,
     now: Timestamp,
-) -> Result<bool, MainError> {
+) -> Result<Option<String>, MainError> {
     let column = passkey_challenge::Column::UserId;
-    let deleted = passkey_challenge::Entity::delete_many()
-        .filter(passkey_challenge::Column::Hash.eq(hash.to_vec()))
-        .filter(user.map_or_else(|| column.is_null(), |user| column.eq(user)))
-        .filter(passkey_challenge::Column::ExpiresAt.gt(now.ms()))
-        .exec(&connection)
-        .await?;
-    Ok(deleted.rows_affected == 1)
+    let wanted = passkey_challenge::Column::Hash
+        .eq(hash.to_vec())
+        .and(user.map_or_else(|| column.is_null(), |user| column.eq(user)))
+        .and(passkey_challenge::Column::ExpiresAt.gt(now.ms()));
+    let origin = passkey_challenge::Entity::find()
+        .select_only()
+        .column(passkey_challenge::Column::Origin)
+        .filter(wanted.clone());
+    let origin: Option<String> = origin.into_tuple().one(&connection).await?;
+    // Of two requests with the same challenge, one deletes it.
+    let deleted = passkey_challenge::Entity::delete_many().filter(wanted).exec(&connection).await?;
+    Ok(origin.filter(|_| deleted.rows_affected == 1))
 }
 
 /// Deletes the challenges that have expired.
@@ -124,6 +143,7 @@ fn from_row(row: Model) -> Result<UserPasskey, MainError> {
         name: row.name,
         credential: row.credential,
         public_key: row.public_key,
+        origin: row.origin,
         created_at: Timestamp::from_ms(row.created_at),
         last_used_at: row.last_used_at.map(Timestamp::from_ms),
     })

@@ -54,6 +54,7 @@ mod m0052_page_figures;
 mod m0053_console_users;
 mod m0054_audit_entries;
 mod m0055_passkeys;
+mod m0056_passkey_origins;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -116,6 +117,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0053_console_users::Step),
         Box::new(m0054_audit_entries::Step),
         Box::new(m0055_passkeys::Step),
+        Box::new(m0056_passkey_origins::Step),
     ]
 }
 

@@ -248,6 +248,7 @@ passkey-wrong = Dieser Passkey ist hier nicht bekannt, oder seine Antwort wurde 
 passkey-unused = Der Browser hat keinen Passkey verwendet.
 passkey-unmade = Der Browser hat keinen Passkey angelegt.
 passkey-refused = Der Passkey wurde abgelehnt, oder es hat länger als fünf Minuten gedauert. Bitte versuchen Sie es noch einmal.
+passkey-elsewhere = Passkeys funktionieren nur unter der eingestellten Adresse der Konsole.
 passkey-too-many = Mehr Passkeys sind nicht möglich. Entfernen Sie zuerst einen.
 passkey-add = Passkey hinzufügen
 passkey-remove = Entfernen

@@ -248,6 +248,7 @@ passkey-wrong = This passkey is not known here, or its answer was refused.
 passkey-unused = The browser has used no passkey.
 passkey-unmade = The browser has made no passkey.
 passkey-refused = The passkey was refused, or took longer than five minutes. Please try again.
+passkey-elsewhere = Passkeys work only at the configured address of the console.
 passkey-too-many = You have as many passkeys as possible. Remove one first.
 passkey-add = Add a passkey
 passkey-remove = Remove

@@ -128,8 +128,12 @@ async fn challenge(sessions: &SessionKeeper, visit: &ConsoleVisit) -> Result<Htt
     match sessions.new_challenge(visit, None).await {
         Ok(text) => Ok(answer::text(StatusCode::OK, text.expose())),
         Err(SignInError::Failed(error)) => Err(error.into()),
-        Err(SignInError::TooMany(_) | SignInError::Wrong) => {
-            Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, ""))
+        Err(SignInError::TooMany(wait)) => {
+            let text = visit.texts().counted("sign-in-too-many", wait.as_secs().div_ceil(60));
+            Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, &text))
+        }
+        Err(SignInError::Wrong) => {
+            Ok(answer::text(StatusCode::FORBIDDEN, &visit.texts().text("passkey-elsewhere")))
         }
     }
 }

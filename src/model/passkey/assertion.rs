@@ -36,6 +36,10 @@ pub fn check_assertion(
     }
     // Step 7.
     let key = CoseKey::parse(&passkey.public_key)?;
+    // An addition: the specification lets all origins of a host use its passkeys.
+    if !expected.is_configured && passkey.origin != expected.origin {
+        return Err(PasskeyRefusal::WrongOrigin);
+    }
     // Steps 8 to 14.
     client_data::check(answer.client_data, "webauthn.get", expected)?;
     let data = AuthenticatorData::parse(answer.authenticator_data)?;

@@ -81,8 +81,12 @@ mod tests {
 
     use super::*;
 
-    const EXPECTED: RelyingParty<'static> =
-        RelyingParty { origin: "https://wk.example", host: "wk.example", challenge: b"" };
+    const EXPECTED: RelyingParty<'static> = RelyingParty {
+        origin: "https://wk.example",
+        is_configured: false,
+        host: "wk.example",
+        challenge: b"",
+    };
 
     fn data(host: &str, flags: u8, rest: &[u8]) -> Vec<u8> {
         [Sha256::digest(host).as_slice(), &[flags, 0, 0, 1, 2], rest].concat()

@@ -46,8 +46,12 @@ mod tests {
 
     use super::*;
 
-    const EXPECTED: RelyingParty<'static> =
-        RelyingParty { origin: "https://wk.example", host: "wk.example", challenge: b"abc" };
+    const EXPECTED: RelyingParty<'static> = RelyingParty {
+        origin: "https://wk.example",
+        is_configured: false,
+        host: "wk.example",
+        challenge: b"abc",
+    };
 
     #[rstest]
     #[case::plain("", None)]

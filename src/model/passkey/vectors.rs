@@ -16,9 +16,9 @@ const RECORDED: &str = include_str!("vectors.json");
 const ORIGIN: &str = "https://wk.example";
 const HANDLE: &[u8] = b"user";
 const REGISTRATION: RelyingParty<'static> =
-    RelyingParty { origin: ORIGIN, host: "wk.example", challenge: b"registration" };
+    RelyingParty { origin: ORIGIN, is_configured: false, host: "wk.example", challenge: b"registration" };
 const ASSERTION: RelyingParty<'static> =
-    RelyingParty { origin: ORIGIN, host: "wk.example", challenge: b"assertion" };
+    RelyingParty { origin: ORIGIN, is_configured: false, host: "wk.example", challenge: b"assertion" };
 
 #[derive(Deserialize)]
 struct RecordedAnswers {
@@ -63,13 +63,17 @@ impl DeviceAnswers {
 
     /// Signs in with a passkey that was used before with this counter.
     fn sign_in(&self, passkey: &UserPasskey) -> Result<u32, PasskeyRefusal> {
+        self.sign_in_at(passkey, &ASSERTION)
+    }
+
+    fn sign_in_at(&self, passkey: &UserPasskey, party: &RelyingParty<'_>) -> Result<u32, PasskeyRefusal> {
         let answer = AssertionAnswer {
             client_data: &self.client_data,
             authenticator_data: &self.authenticator_data,
             signature: &self.signature,
             user_handle: &self.user_handle,
         };
-        check_assertion(&answer, passkey, HANDLE, &ASSERTION)
+        check_assertion(&answer, passkey, HANDLE, party)
     }
 }
 
@@ -82,9 +86,30 @@ fn passkey(made: NewCredential) -> UserPasskey {
         credential: made.id,
         public_key: made.public_key,
         sign_count: made.sign_count,
+        origin: ORIGIN.into(),
         created_at: Timestamp::from_ms(0),
         last_used_at: None,
     }
+}
+
+/// The device signs for `https://wk.example`.
+#[rstest]
+#[case::same("https://wk.example", ORIGIN, false, Ok(7))]
+#[case::other_port("https://wk.example:8443", ORIGIN, false, Err(PasskeyRefusal::WrongOrigin))]
+#[case::other_scheme("http://wk.example", ORIGIN, false, Err(PasskeyRefusal::WrongOrigin))]
+#[case::configured_meanwhile("https://wk.example:8443", ORIGIN, true, Ok(7))]
+#[case::other_challenge(ORIGIN, "https://wk.example:8443", false, Err(PasskeyRefusal::WrongOrigin))]
+#[case::other_configured(ORIGIN, "https://wk.example:8443", true, Err(PasskeyRefusal::WrongOrigin))]
+fn a_passkey_is_used_where_it_was_registered(
+    #[case] registered: &str,
+    #[case] origin: &str,
+    #[case] is_configured: bool,
+    #[case] expected: Result<u32, PasskeyRefusal>,
+) {
+    let answers = DeviceAnswers::of("es256");
+    let passkey = UserPasskey { origin: registered.into(), ..passkey(answers.register().unwrap()) };
+    let party = RelyingParty { origin, is_configured, ..ASSERTION };
+    assert_eq!(answers.sign_in_at(&passkey, &party), expected);
 }
 
 /// Puts other bytes of the same length in place of some.
