@@ -15,6 +15,7 @@ mod frame;
 mod live;
 mod origin;
 mod passkeys;
+mod password_proof;
 mod proxy_sign_in;
 mod screen_error;
 mod screens;

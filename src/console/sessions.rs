@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
-use tokio::time::Instant;
 
 use crate::console::session_cookie;
 use crate::console::visit::{ConsoleVisit, SignedIn, UserVisit};
@@ -20,7 +18,7 @@ use crate::model::console_user::{ConsoleUser, UserRole};
 use crate::model::password::Password;
 use crate::model::token::TokenText;
 use crate::pages::heavy_tasks::HeavyTasks;
-use crate::pages::visitor_limiter::{VisitorLimit, VisitorLimiter, network_of};
+use crate::pages::visitor_limiter::{VisitorLimit, VisitorLimiter};
 use crate::store::{Transaction, audit_entries, console_sessions, console_users, organisations};
 
 const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
@@ -41,8 +39,9 @@ pub(super) struct SessionKeeper {
     pub(super) clients: VisitorLimiter<IpAddr>,
     /// Challenges for passkeys that a client has asked for.
     pub(super) challenges: VisitorLimiter<IpAddr>,
-    addresses: VisitorLimiter<[u8; 32]>,
-    hashing: HeavyTasks,
+    /// Wrong passwords for an e-mail address, by its hash.
+    pub(super) addresses: VisitorLimiter<[u8; 32]>,
+    pub(super) hashing: HeavyTasks,
 }
 
 /// Why somebody is not signed in.
@@ -133,10 +132,7 @@ impl SessionKeeper {
         email: &str,
         password: &str,
     ) -> Result<TokenText, SignInError> {
-        let now = Instant::now();
-        let client = self.clients.begin(network_of(visit.client), now).map_err(SignInError::TooMany)?;
-        let address: [u8; 32] = Sha256::digest(email).into();
-        let address = self.addresses.begin(address, now).map_err(SignInError::TooMany)?;
+        let counted = self.begin_try(visit, email)?;
         let main = visit.state().databases.main.reader();
         let user = console_users::by_email(main, email).await?;
         let stored = user.as_ref().and_then(|user| user.password_hash.clone());
@@ -144,8 +140,7 @@ impl SessionKeeper {
         let check = move || password.fits(stored.as_deref().unwrap_or(&NOBODY));
         let is_right = self.hashing.run(|| None, check).await.unwrap_or_default();
         let Some(user) = user.filter(|_| known && is_right) else { return Err(SignInError::Wrong) };
-        self.clients.give_back(client);
-        self.addresses.give_back(address);
+        self.give_back(counted);
         let transaction = visit.state().databases.main.begin().await?;
         organisations::lock(&transaction, user.organisation).await?;
         // A password that was replaced meanwhile begins no session.
@@ -243,13 +238,12 @@ impl SessionKeeper {
         present: &str,
         password: &str,
     ) -> Result<bool, SignInError> {
-        let counted = self.clients.begin(network_of(visit.client), Instant::now());
-        let counted = counted.map_err(SignInError::TooMany)?;
+        let counted = self.begin_try(visit, &signed_in.user.email)?;
         let (present, password) = (Password::new(present.to_owned()), Password::new(password.to_owned()));
         let stored = signed_in.user.password_hash.clone().unwrap_or_else(|| NOBODY.clone());
         let check = move || present.fits(&stored).then(|| password.hash().ok()).flatten();
         let Some(hash) = self.hashing.run(|| None, check).await.flatten() else { return Ok(false) };
-        self.clients.give_back(counted);
+        self.give_back(counted);
         let state = visit.state();
         let transaction = state.databases.main.begin().await?;
         organisations::lock(&transaction, signed_in.user.organisation).await?;

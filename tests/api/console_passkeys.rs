@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::support::authenticator::{Authenticator, challenge};
 use crate::support::browser::{Browser, BrowserOptions};
-use crate::support::client::Client;
-use crate::support::console::{ConsoleUser, PASSWORD, cookie_of, path_of};
+use crate::support::client::{Answer, Client, exchange};
+use crate::support::console::{ConsoleUser, PASSWORD, cookie_of, form, path_of};
 use crate::support::eventually;
 use crate::support::server::Server;
 
@@ -50,6 +50,14 @@ async fn a_browser_adds_and_uses_a_passkey() {
     browser.visit(&format!("{address}{SETTINGS}"));
     browser.run("document.querySelector('#passkey-name').focus()");
     browser.press("Phone");
+    browser.run("document.querySelector('#passkey-present').focus()");
+    browser.press("wrong");
+    browser.press("\u{e007}");
+    let problem = "document.querySelector('form[data-passkey] p.problem:not([hidden])')?.textContent";
+    until(&browser, problem, &json!("The present password is wrong.")).await;
+    browser.run("document.querySelector('#passkey-present').value = ''");
+    browser.run("document.querySelector('#passkey-present').focus()");
+    browser.press(PASSWORD);
     browser.press("\u{e007}");
     until_path(&browser, "/console/settings?done=changed").await;
     let listed = client.get(&passkeys(&client)).expect(200).data();
@@ -60,6 +68,8 @@ async fn a_browser_adds_and_uses_a_passkey() {
     until_path(&browser, "/console").await;
     assert!(client.get(&passkeys(&client)).expect(200).data()[0]["last_used_at"].is_string());
     browser.visit(&format!("{address}{SETTINGS}"));
+    browser.click("input[value='passkey-remove'] ~ input[name=present]");
+    browser.press(PASSWORD);
     browser.click("input[value='passkey-remove'] ~ button");
     until_path(&browser, "/console/settings?done=changed").await;
     browser.click("form[action='/console/sign-out'] button");
@@ -72,6 +82,10 @@ async fn a_browser_adds_and_uses_a_passkey() {
         &json!("This passkey"),
     )
     .await;
+}
+
+fn remove(user: &ConsoleUser, id: &str, password: &str) -> Answer {
+    user.post("/settings", &[("what", "passkey-remove"), ("id", id), ("present", password)])
 }
 
 #[test]
@@ -91,9 +105,9 @@ fn a_passkey_is_added_used_and_removed() {
     let cookie = format!("Cookie: {}", cookie_of(&signed_in));
     client.without_token().send("GET", SETTINGS, &[&cookie], b"").expect(200);
     let id = client.get(&passkeys(&client)).expect(200).data()[0]["id"].as_str().unwrap().to_owned();
-    user.post("/settings", &[("what", "passkey-remove"), ("id", &id)]).expect(303);
+    remove(&user, &id, PASSWORD).expect(303);
     assert_eq!(newest(&client)["action"], "remove_passkey");
-    user.post("/settings", &[("what", "passkey-remove"), ("id", &id)]).expect(404);
+    remove(&user, &id, PASSWORD).expect(404);
     device.sign_in(&client).expect(401);
 }
 
@@ -177,4 +191,101 @@ fn tries_are_limited() {
     }
     device.flags = 5;
     device.sign_in(&client).expect(429);
+}
+
+/// Sends a form as a document of this origin, which is not that of the server, would.
+fn send_from(client: &Client, origin: &str, path: &str, fields: &[(String, String)], line: &str) -> Answer {
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let (body, host) = (form(&fields), origin.strip_prefix("http://").unwrap());
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: close\r\n{line}\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    exchange(client.address, &[head.as_bytes(), body.as_bytes()].concat())
+}
+
+/// A new challenge for a document of this origin, from the form at this path.
+fn challenge_from(client: &Client, origin: &str, path: &str, line: &str) -> Answer {
+    let fields = [("what", "passkey-challenge"), ("present", PASSWORD)];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    send_from(client, origin, path, &fields, line)
+}
+
+const NO_LINE: &str = "X-Nothing: 1";
+
+/// A program on another port of the host gets a device to sign for its own origin, and passes the answer on: as its own, or as
+/// that of the console.
+#[test]
+fn another_port_of_the_host_passes_no_answers_on() {
+    let server = Server::start();
+    let client = server.client();
+    let user = ConsoleUser::invited(&client, "viewer");
+    let mut device = Authenticator::new(&client);
+    device.add(&client, &user, "Key").expect(303);
+    let own = device.origin.clone();
+    let other = format!("http://{}:1", client.address.ip());
+    device.origin.clone_from(&other);
+    for (asked_from, sent_from) in [(&other, &other), (&own, &other), (&other, &own), (&own, &own)] {
+        let challenge = challenge_from(&client, asked_from, SIGN_IN, NO_LINE).expect(200).body;
+        send_from(&client, sent_from, SIGN_IN, &device.used(&challenge), NO_LINE).expect(401);
+    }
+    device.origin.clone_from(&own);
+    let challenge = challenge_from(&client, &other, SIGN_IN, NO_LINE).expect(200).body;
+    send_from(&client, &own, SIGN_IN, &device.used(&challenge), NO_LINE).expect(401);
+    device.sign_in(&client).expect(303);
+}
+
+/// The proxy serves the console at this address, whatever the server listens on.
+#[test]
+fn passkeys_work_at_the_configured_address_only() {
+    let address = "http://127.0.0.1:1";
+    let server = Server::behind(address);
+    let client = server.client();
+    let user = ConsoleUser::invited(&client, "viewer");
+    let mut device = Authenticator::new(&client);
+    let own = device.origin.clone();
+    for (path, line) in [(SIGN_IN, NO_LINE), (SETTINGS, &*user.cookie())] {
+        let refused = challenge_from(&client, &own, path, line).expect(403).body;
+        assert!(refused.contains("only at the configured address"), "{refused}");
+    }
+    device.origin = address.to_owned();
+    device.user_handle = client.get("/v1/users").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let challenge = challenge_from(&client, address, SETTINGS, &user.cookie()).expect(200).body;
+    send_from(&client, address, SETTINGS, &device.made(&challenge, "Key"), &user.cookie()).expect(303);
+    let challenge = challenge_from(&client, address, SIGN_IN, NO_LINE).expect(200).body;
+    send_from(&client, address, SIGN_IN, &device.used(&challenge), NO_LINE).expect(303);
+}
+
+/// A session alone, such as one that was stolen, gives no lasting access: wrong passwords are refused, and counted.
+#[test]
+fn a_passkey_is_added_and_removed_with_the_password_again() {
+    let server = Server::start();
+    let client = server.client();
+    let user = ConsoleUser::invited(&client, "viewer");
+    let mut device = Authenticator::new(&client);
+    device.add(&client, &user, "Key").expect(303);
+    let passkeys = passkeys(&client);
+    let id = client.get(&passkeys).expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let ask = |fields: &[(&str, &str)]| {
+        let fields: Vec<_> =
+            fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        send_from(&client, &device.origin, SETTINGS, &fields, &user.cookie())
+    };
+    for fields in
+        [&[("what", "passkey-challenge")][..], &[("what", "passkey-challenge"), ("present", "wrong")]]
+    {
+        let refused = ask(fields).expect(403);
+        assert_eq!(refused.body, "The present password is wrong.");
+    }
+    user.post("/settings", &[("what", "passkey-remove"), ("id", &id)]).expect(422);
+    let refused = remove(&user, &id, "wrong").expect(422);
+    assert!(refused.body.contains("The present password is wrong."), "{}", refused.body);
+    assert_eq!(client.get(&passkeys).expect(200).data()[0]["id"], id.as_str());
+    for _ in 4..10 {
+        ask(&[("what", "passkey-challenge"), ("present", "wrong")]).expect(403);
+    }
+    ask(&[("what", "passkey-challenge"), ("present", PASSWORD)]).expect(429);
+    remove(&user, &id, PASSWORD).expect(422);
+    assert_eq!(client.get(&passkeys).expect(200).data()[0]["id"], id.as_str());
 }

@@ -20,9 +20,10 @@
   }
 
   async function fill(form) {
-    const body = new URLSearchParams({ what: "passkey-challenge" });
+    const present = form.elements.present?.value || "";
+    const body = new URLSearchParams({ what: "passkey-challenge", present });
     const answer = await fetch(form.action, { method: "POST", body });
-    if (!answer.ok) throw answer;
+    if (!answer.ok) throw await answer.text();
     const challenge = await answer.text();
     const { rawId, response } = await ask(form.dataset, bytes(challenge));
     const add = (name, value) => {
@@ -40,11 +41,15 @@
 
   for (const form of document.querySelectorAll("form[data-passkey]")) {
     const problem = form.querySelector("[role=alert]");
+    const usual = problem.textContent;
     form.hidden = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       problem.hidden = true;
-      fill(form).catch(() => { problem.hidden = false; });
+      fill(form).catch((reason) => {
+        problem.textContent = (typeof reason === "string" && reason) || usual;
+        problem.hidden = false;
+      });
     });
   }
 })();

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::json;
 
 use crate::support::client::{Answer, Client};
-use crate::support::console::{ConsoleUser, form};
+use crate::support::console::{ConsoleUser, PASSWORD, form};
 
 /// A device, as used in a document of one origin.
 pub(crate) struct Authenticator {
@@ -119,5 +119,6 @@ fn post(client: &Client, path: &str, body: &str, line: &str) -> Answer {
 
 /// A new challenge from the form at this path.
 pub(crate) fn challenge(client: &Client, path: &str, line: &str) -> String {
-    post(client, path, "what=passkey-challenge", line).expect(200).body
+    let fields = form(&[("what", "passkey-challenge"), ("present", PASSWORD)]);
+    post(client, path, &fields, line).expect(200).body
 }

@@ -1,5 +1,7 @@
 //! The settings of a user (name, password, language, shortcuts, passkeys, sessions), and links to those of the organisation.
 
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
@@ -35,6 +37,8 @@ struct SettingsDocument {
     role: String,
     languages: Vec<LanguageChoice>,
     has_shortcuts: bool,
+    /// True if adding and removing a passkey needs the present password.
+    has_password: bool,
     /// Id of the user, by which devices find the passkey for a sign-in.
     user_handle: Id,
     passkeys: Vec<PasskeyRow>,
@@ -112,6 +116,7 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
             .map(|code| LanguageChoice { code, is_chosen: user.language.as_deref() == Some(code) })
             .collect(),
         has_shortcuts: user.has_shortcuts,
+        has_password: user.password_hash.is_some(),
         user_handle: user.id,
         passkeys: passkeys.iter().map(|passkey| passkey_row(texts, passkey)).collect(),
         known_passkeys: known_passkeys(&passkeys),
@@ -150,7 +155,7 @@ pub(super) async fn change(
         "profile" => profile(sessions, visit, form).await,
         "password" => password(sessions, visit, form).await,
         "session" => end_session(sessions, visit, form).await,
-        "passkey-challenge" => passkey_challenge(sessions, visit).await,
+        "passkey-challenge" => passkey_challenge(sessions, visit, form).await,
         "passkey-add" => add_passkey(sessions, visit, form).await,
         "passkey-remove" => remove_passkey(sessions, visit, form).await,
         _ => Err(ScreenError::Unknown),
@@ -184,9 +189,7 @@ async fn password(
     match sessions.change_password(&visit.visit, &visit.signed_in, present, new).await {
         Ok(true) => Ok(answer::see_other("/settings?done=changed")),
         Ok(false) | Err(SignInError::Wrong) => show(visit, Some(visit.texts.text("password-wrong"))).await,
-        Err(SignInError::TooMany(wait)) => {
-            show(visit, Some(visit.texts.counted("sign-in-too-many", wait.as_secs().div_ceil(60)))).await
-        }
+        Err(SignInError::TooMany(wait)) => show(visit, Some(too_many(visit, wait))).await,
         Err(SignInError::Failed(error)) => Err(error.into()),
     }
 }
@@ -201,15 +204,38 @@ async fn end_session(
     Ok(answer::see_other("/settings?done=changed"))
 }
 
-/// Gives the script a challenge for a new passkey.
-async fn passkey_challenge(sessions: &SessionKeeper, visit: &UserVisit) -> Result<HttpResponse, ScreenError> {
+/// Gives the script a challenge for a new passkey, for the present password. The challenge is the proof of the password when the
+/// answer of the device is sent.
+async fn passkey_challenge(
+    sessions: &SessionKeeper,
+    visit: &UserVisit,
+    form: &FormData,
+) -> Result<HttpResponse, ScreenError> {
+    match sessions.check_password(visit, form.exact("present")).await {
+        Ok(()) => {}
+        Err(SignInError::Failed(error)) => return Err(error.into()),
+        Err(SignInError::TooMany(wait)) => {
+            return Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, &too_many(visit, wait)));
+        }
+        Err(SignInError::Wrong) => {
+            return Ok(answer::text(StatusCode::FORBIDDEN, &visit.texts.text("password-wrong")));
+        }
+    }
     match sessions.new_challenge(&visit.visit, Some(visit.signed_in.user.key)).await {
         Ok(text) => Ok(answer::text(StatusCode::OK, text.expose())),
         Err(SignInError::Failed(error)) => Err(error.into()),
-        Err(SignInError::TooMany(_) | SignInError::Wrong) => {
-            Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, ""))
+        Err(SignInError::TooMany(wait)) => {
+            Ok(answer::text(StatusCode::TOO_MANY_REQUESTS, &too_many(visit, wait)))
+        }
+        Err(SignInError::Wrong) => {
+            Ok(answer::text(StatusCode::FORBIDDEN, &visit.texts.text("passkey-elsewhere")))
         }
     }
+}
+
+/// Says when another try is possible.
+fn too_many(visit: &UserVisit, wait: Duration) -> String {
+    visit.texts.counted("sign-in-too-many", wait.as_secs().div_ceil(60))
 }
 
 async fn add_passkey(
@@ -233,6 +259,12 @@ async fn remove_passkey(
     form: &FormData,
 ) -> Result<HttpResponse, ScreenError> {
     let id: Id = form.text("id").parse().map_err(|_| ScreenError::Unknown)?;
+    match sessions.check_password(visit, form.exact("present")).await {
+        Ok(()) => {}
+        Err(SignInError::Wrong) => return show(visit, Some(visit.texts.text("password-wrong"))).await,
+        Err(SignInError::TooMany(wait)) => return show(visit, Some(too_many(visit, wait))).await,
+        Err(SignInError::Failed(error)) => return Err(error.into()),
+    }
     sessions.remove_passkey(visit, id).await?;
     Ok(answer::see_other("/settings?done=changed"))
 }
