@@ -32,11 +32,12 @@ use actix_web::HttpResponse;
 use actix_web::dev::Payload;
 use actix_web::http::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
 use actix_web::http::{Method, StatusCode};
-use futures_util::FutureExt as _;
 use futures_util::future::LocalBoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::console::form_data::FormData;
 use crate::console::live::documents::DocumentKey;
+use crate::console::live::sign_in_watch::SignInWatch;
 use crate::console::live::{ChangeSource, LiveScreens};
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
@@ -135,7 +136,10 @@ impl ConsoleServer {
     async fn events(&self, visit: &UserVisit) -> HttpResponse {
         let organisation = visit.signed_in.caller.organisation.key;
         let listener = self.live.listen(organisation, visit.visit.client, &self.source).await;
-        listener.map_or_else(answer::no_stream, |listener| answer::events(stream::events(listener)))
+        let ended = SignInWatch::of(visit).ended();
+        listener.map_or_else(answer::no_stream, |listener| {
+            answer::events(stream::events(listener).take_until(ended))
+        })
     }
 
     /// Answers a request for what changes on an open screen.

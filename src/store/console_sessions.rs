@@ -41,6 +41,12 @@ pub async fn find_by_hash(
     row.map(session_of).transpose()
 }
 
+/// The session with this database key, ended or not.
+pub async fn by_key(connection: &dyn StoreConnection, key: i64) -> Result<Option<ConsoleSession>, MainError> {
+    let row = console_session::Entity::find_by_id(key).one(&connection).await?;
+    row.map(session_of).transpose()
+}
+
 /// The sessions of a user, newest first.
 pub async fn of_user(connection: &dyn StoreConnection, user: i64) -> Result<Vec<ConsoleSession>, MainError> {
     let wanted = console_session::Entity::find().filter(console_session::Column::UserId.eq(user));

@@ -144,3 +144,34 @@ async fn an_open_screen_shows_a_change() {
     }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
+
+/// A stream that was opened by a sign-in ends soon after it: after the session, the user, the role and the password.
+#[test]
+fn a_stream_ends_with_its_sign_in() {
+    let server = Server::start();
+    let client = server.client();
+    let person = |name: &str| {
+        let email = format!("{name}@example.com");
+        let user = ConsoleUser::with(&client, &json!({"email": email, "role": "viewer"}));
+        let all = client.get("/v1/users?per_page=100").expect(200).data();
+        let found = all.as_array().unwrap().iter().find(|user| user["email"] == email.as_str()).unwrap();
+        let path = format!("/v1/users/{}", found["id"].as_str().unwrap());
+        let lines = ["Host: localhost", "Connection: close", &user.cookie()];
+        let mut open = EventReader::open(&client, "/console/events", &lines);
+        open.next("hello");
+        (path, open)
+    };
+    let [session, deleted, changed, reset, (_, mut other)] =
+        ["session", "deleted", "changed", "reset", "other"].map(person);
+    let sessions = client.get(&format!("{}/sessions", session.0)).expect(200).data();
+    client.delete(&format!("{}/sessions/{}", session.0, sessions[0]["id"].as_str().unwrap())).expect(200);
+    client.delete(&deleted.0).expect(200);
+    client.patch(&changed.0, &json!({"role": "editor"})).expect(200);
+    let link = client.post(&format!("{}/reset", reset.0), &json!({})).expect(200).data();
+    ConsoleUser::by_link(&client, link["link"].as_str().unwrap());
+    for (_, open) in [session, deleted, changed, reset] {
+        open.end();
+    }
+    create(&client, &json!({"name": "Till", "check_type": "manual"}));
+    other.next("change");
+}

@@ -5,9 +5,11 @@
 //! open documents ─► ask for their content, with the number ─► rendered once for all users who see the same (`documents`)
 //! ```
 //!
-//! The stream has no data of the organisation: what a user sees is decided when the document is asked for.
+//! The stream has no data of the organisation: what a user sees is decided when the document is asked for. It ends soon after
+//! the user's sign-in (`sign_in_watch`).
 
 pub(super) mod documents;
+pub(super) mod sign_in_watch;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
