@@ -58,7 +58,8 @@ impl PublicSide {
         let shown = pages.clone();
         let visitors: Visitors =
             Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
-        let console = ConsoleServer::new(FleetViews::new(state.router.clone()), pages.clone());
+        let fleets = FleetViews::new(state.router.clone());
+        let console = ConsoleServer::new(fleets, pages.clone(), state.config.rate_limit_per_minute);
         let (asked, followed) = (console.clone(), console.clone());
         let entry: ConsoleEntry = Arc::new(move |request| asked.receive(request));
         let server = serve(state, sockets, &visitors, entry)?;

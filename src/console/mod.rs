@@ -17,6 +17,7 @@ mod origin;
 mod passkeys;
 mod password_proof;
 mod proxy_sign_in;
+mod request_limit;
 mod screen_error;
 mod screens;
 mod session_cookie;
@@ -39,11 +40,13 @@ use crate::console::form_data::FormData;
 use crate::console::live::documents::DocumentKey;
 use crate::console::live::sign_in_watch::SignInWatch;
 use crate::console::live::{ChangeSource, LiveScreens};
+use crate::console::request_limit::RequestLimit;
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
 use crate::console::visit::{ConsoleVisit, SharedParts, SignedIn, UserVisit};
 use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleRequest;
+use crate::http::gate::rate_limit::LookUp;
 use crate::pages::live::stream;
 use crate::pages::page_server::PageServer;
 
@@ -57,17 +60,20 @@ pub struct ConsoleServer {
     shared: SharedParts,
     live: LiveScreens,
     source: ChangeSource,
+    limit: RequestLimit,
 }
 
 impl ConsoleServer {
-    /// Creates the console of a server with these services and status pages.
+    /// Creates the console of a server with these services and status pages, which permits a user this number of requests a
+    /// minute.
     #[must_use]
-    pub fn new(fleets: FleetViews, pages: PageServer) -> Self {
+    pub fn new(fleets: FleetViews, pages: PageServer, requests_per_minute: u32) -> Self {
         let fleets = Arc::new(fleets);
         let (databases, clock) = (pages.databases.clone(), pages.clock.clone());
         let source = ChangeSource { fleets: Arc::clone(&fleets), databases, clock };
         let shared = SharedParts { fleets, pages: Arc::new(pages) };
-        Self { sessions: SessionKeeper::default(), shared, live: LiveScreens::new(), source }
+        let limit = RequestLimit::new(requests_per_minute);
+        Self { sessions: SessionKeeper::default(), shared, live: LiveScreens::new(), source, limit }
     }
 
     /// Tells open screens about changes, for ever.
@@ -97,6 +103,10 @@ impl ConsoleServer {
         if let Some(file) = static_files::find(&visit.path).filter(|_| !is_post) {
             return answer::file(&file, &visit.headers);
         }
+        let counted = match RequestLimit::begin(&visit) {
+            Ok(counted) => counted,
+            Err(answer) => return answer,
+        };
         if is_post && !origin::is_own_origin(&visit.headers) {
             return screen_error::message(&visit, StatusCode::FORBIDDEN, "foreign-origin");
         }
@@ -105,13 +115,26 @@ impl ConsoleServer {
             return screen_error::message(&visit, StatusCode::BAD_REQUEST, "bad-form");
         };
         if let Some(answer) = wall::answer(&visit, is_post).await {
+            // A wall with its key loads itself again and again, and several may share an address.
+            if answer.status() == StatusCode::OK {
+                RequestLimit::give_back(&visit, &counted);
+            }
             return answer;
         }
-        let signed_in = match self.signed_in(&visit, form.as_ref()).await {
+        let signed_in = match self.signed_in(&visit, form.as_ref(), &counted).await {
             Ok(signed_in) => signed_in,
             Err(answer) => return answer,
         };
+        RequestLimit::give_back(&visit, &counted);
         let visit = UserVisit::new(visit, signed_in);
+        if let Err(answer) = self.limit.count_user(&visit).await {
+            return answer;
+        }
+        self.answer_user(visit, form).await
+    }
+
+    async fn answer_user(&self, visit: UserVisit, form: Option<FormData>) -> HttpResponse {
+        let is_post = form.is_some();
         if visit.visit.path == "/sign-out" {
             return self.sign_out(&visit, is_post).await;
         }
@@ -162,6 +185,7 @@ impl ConsoleServer {
         &self,
         visit: &ConsoleVisit,
         form: Option<&FormData>,
+        counted: &LookUp,
     ) -> Result<SignedIn, HttpResponse> {
         // A link that works once is for people whom the proxy may name by another address, or not at all.
         if visit.path != sign_in::WELCOME {
@@ -171,11 +195,17 @@ impl ConsoleServer {
                 return if is_at_form { Err(sign_in::lead_back(visit)) } else { Ok(signed_in) };
             }
         }
+        if matches!(visit.path.as_str(), sign_in::SIGN_IN | sign_in::WELCOME) {
+            RequestLimit::check_stranger(visit, counted)?;
+        }
         if let Some(answer) = sign_in::answer(&self.sessions, visit, form).await {
             return Err(answer);
         }
         let signed_in = self.sessions.signed_in(visit).await;
         let signed_in = signed_in.map_err(|error| ScreenError::from(error).of_stranger(visit))?;
+        if signed_in.is_none() {
+            RequestLimit::check_stranger(visit, counted)?;
+        }
         signed_in.ok_or_else(|| sign_in::demand(visit))
     }
 

@@ -108,6 +108,7 @@ const fn title_of(status: StatusCode) -> &'static str {
         StatusCode::FORBIDDEN => "title-forbidden",
         StatusCode::OK => "sign-out",
         StatusCode::SERVICE_UNAVAILABLE => "title-unavailable",
+        StatusCode::TOO_MANY_REQUESTS => "title-too-many",
         _ => "title-failed",
     }
 }

@@ -34,6 +34,7 @@ mod console_boards;
 mod console_calendar;
 mod console_forms;
 mod console_keys;
+mod console_limits;
 mod console_live;
 mod console_passkeys;
 mod console_proxy;
