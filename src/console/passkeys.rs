@@ -220,12 +220,18 @@ impl SessionKeeper {
     }
 
     /// Removes a passkey of the user.
+    ///
+    /// # Errors
+    /// 404 if there is none with this id, or not any more: then nothing is noted.
     pub(super) async fn remove_passkey(&self, visit: &UserVisit, id: Id) -> Result<(), ApiError> {
         let (visit, user) = (&visit.visit, &visit.signed_in.user);
         let transaction = visit.state().databases.main.begin().await?;
+        organisations::lock(&transaction, user.organisation).await?;
         let all = passkeys::of_user(&transaction, user.key).await?;
         let passkey = all.iter().find(|passkey| passkey.id == id).ok_or(ApiError::NotFound)?;
-        passkeys::delete(&transaction, user.key, id).await?;
+        if !passkeys::delete(&transaction, user.key, id).await? {
+            return Err(ApiError::NotFound);
+        }
         let old = json!({"passkey": passkey.name});
         let changes = ObjectViews { kind: "user", old: &old, new: &Value::Null }.changes(&[]);
         note(&transaction, visit, user, "remove_passkey", changes).await?;

@@ -55,6 +55,8 @@ async fn a_browser_adds_and_uses_a_passkey() {
     browser.press("\u{e007}");
     let problem = "document.querySelector('form[data-passkey] p.problem:not([hidden])')?.textContent";
     until(&browser, problem, &json!("The present password is wrong.")).await;
+    let errors = browser.errors();
+    assert!(errors.len() == 1 && errors[0].contains("403"), "{errors:?}");
     browser.run("document.querySelector('#passkey-present').value = ''");
     browser.run("document.querySelector('#passkey-present').focus()");
     browser.press(PASSWORD);
@@ -288,4 +290,37 @@ fn a_passkey_is_added_and_removed_with_the_password_again() {
     ask(&[("what", "passkey-challenge"), ("present", PASSWORD)]).expect(429);
     remove(&user, &id, PASSWORD).expect(422);
     assert_eq!(client.get(&passkeys).expect(200).data()[0]["id"], id.as_str());
+}
+
+/// Of two removals at the same time one finds the passkey, and only that one is noted.
+#[test]
+fn a_passkey_is_removed_once() {
+    let server = Server::start();
+    let client = server.client();
+    let user = ConsoleUser::invited(&client, "viewer");
+    let mut device = Authenticator::new(&client);
+    device.add(&client, &user, "Key").expect(303);
+    let id = client.get(&passkeys(&client)).expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let mut answers = std::thread::scope(|scope| {
+        let removals = [(), (), ()].map(|()| scope.spawn(|| remove(&user, &id, PASSWORD).status));
+        removals.map(|removal| removal.join().unwrap())
+    });
+    answers.sort_unstable();
+    assert_eq!(answers, [303, 404, 404]);
+    let entries = client.get("/v1/audit-log?per_page=100").expect(200).data();
+    let removals = entries.as_array().unwrap().iter().filter(|entry| entry["action"] == "remove_passkey");
+    assert_eq!(removals.count(), 1);
+}
+
+#[test]
+fn a_user_has_at_most_twenty_passkeys() {
+    let server = Server::start();
+    let client = server.client();
+    let user = ConsoleUser::invited(&client, "viewer");
+    for number in 1..=20 {
+        Authenticator::new(&client).add(&client, &user, &format!("Key {number}")).expect(303);
+    }
+    let refused = Authenticator::new(&client).add(&client, &user, "Key 21").expect(422);
+    assert!(refused.body.contains("You have as many passkeys as possible."), "{}", refused.body);
+    assert_eq!(client.get(&passkeys(&client)).expect(200).data().as_array().unwrap().len(), 20);
 }

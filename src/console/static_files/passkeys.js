@@ -20,11 +20,11 @@
   }
 
   async function fill(form) {
-    const present = form.elements.present?.value || "";
-    const body = new URLSearchParams({ what: "passkey-challenge", present });
+    const body = new URLSearchParams(new FormData(form));
+    body.set("what", "passkey-challenge");
     const answer = await fetch(form.action, { method: "POST", body });
-    if (!answer.ok) throw await answer.text();
     const challenge = await answer.text();
+    if (!answer.ok) throw challenge;
     const { rawId, response } = await ask(form.dataset, bytes(challenge));
     const add = (name, value) => {
       const input = document.createElement("input");
@@ -47,7 +47,7 @@
       event.preventDefault();
       problem.hidden = true;
       fill(form).catch((reason) => {
-        problem.textContent = (typeof reason === "string" && reason) || usual;
+        problem.textContent = reason.trim && reason[0] !== "<" ? reason : usual;
         problem.hidden = false;
       });
     });

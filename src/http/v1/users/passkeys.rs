@@ -31,6 +31,8 @@ pub(in crate::http) async fn delete_passkey(call: ApiCall<AppState>) -> Result<C
     // The entry in the audit log says whose passkey it was.
     replaced["user"] = json!(user.name);
     write.replaces(replaced);
-    passkeys::delete(&*write, user.key, id).await?;
+    if !passkeys::delete(&*write, user.key, id).await? {
+        return Err(ApiError::NotFound);
+    }
     write.commit(ApiReply::deleted(id)).await
 }
