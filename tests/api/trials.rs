@@ -100,3 +100,18 @@ fn stored_secrets_are_sent_only_to_the_stored_target() {
     client.post("/v1/trials", &body).expect(200);
     assert_eq!((seen(&other, "entered"), seen(&other, "secret")), (1, 0));
 }
+
+/// Nothing of a trial is stored, so a key has no effect: neither on the same request nor on another one, nor a malformed one.
+#[test]
+fn a_trial_is_not_stored_under_a_key() {
+    let client = Server::shared().tenant("business");
+    let target = Target::start();
+    let bodies = [shop(&target.url(), &json!([])), shop(&target.url(), &json!(null))];
+    for (body, key) in [(&bodies[0], "one"), (&bodies[0], "one"), (&bodies[1], "one"), (&bodies[0], "no key")]
+    {
+        let lines = ["Content-Type: application/json", &format!("Idempotency-Key: {key}")];
+        let tried = client.send("POST", "/v1/trials", &lines, body.to_string().as_bytes()).expect(200);
+        assert_eq!(tried.header("idempotent-replayed"), None);
+    }
+    assert_eq!(target.requests().len(), 4, "each request is a check");
+}

@@ -270,7 +270,7 @@ fn properties_derived_from_the_route_are_in_the_document() {
         assert!(operation["security"][0]["token"].is_array(), "{name}");
         let names = operation["parameters"].as_array().into_iter().flatten();
         let names: Vec<_> = names.map(|parameter| parameter["name"].as_str().unwrap()).collect();
-        let takes_key = name.starts_with("POST") && !name.contains("/assets/");
+        let takes_key = name.starts_with("POST") && !name.contains("/assets/") && name != "POST /v1/trials";
         assert_eq!(names.contains(&"Idempotency-Key"), takes_key, "{name}");
         assert_eq!(names.contains(&"id"), name.contains("{id}"), "{name}");
     }

@@ -106,6 +106,13 @@ impl AccessRule {
     }
 }
 
+/// Returns true if the answers of `POST` at a path pattern may be stored under an `Idempotency-Key`: all but those of uploads,
+/// which replace the file anyway (contract 1.10), and of trials, of which nothing is stored.
+#[must_use]
+pub fn stores_answers(path: &str) -> bool {
+    !path.contains("/assets/") && path != "/v1/trials"
+}
+
 /// Handler of a route's requests.
 pub type Handler<S> =
     Arc<dyn Fn(ApiCall<S>) -> LocalBoxFuture<'static, Result<ApiReply, ApiError>> + Send + Sync>;
@@ -201,11 +208,10 @@ impl<S> ApiRoute<S> {
         self.changes_nothing
     }
 
-    /// Returns true if the route observes `Idempotency-Key`: every `POST` except uploads, which replace the file anyway
-    /// (contract 1.10).
+    /// Returns true if the route observes `Idempotency-Key`.
     #[must_use]
     pub fn takes_key(&self) -> bool {
-        self.verbs.contains(&HttpVerb::Post) && !self.pattern.as_str().contains("/assets/")
+        self.verbs.contains(&HttpVerb::Post) && stores_answers(self.path())
     }
 
     /// Returns the handler of the route.

@@ -14,7 +14,7 @@ use utoipa::openapi::{
     ContentBuilder, RefOr, Required, Response, ResponseBuilder, ResponsesBuilder, SecurityRequirement,
 };
 
-use crate::http::gate::route::{AccessRule, HttpVerb};
+use crate::http::gate::route::{AccessRule, HttpVerb, stores_answers};
 use crate::http::kit::page::MAX_PER_PAGE;
 use crate::http::openapi::operation::{AnswerSpec, ApiOperation, BodySpec, QueryParameter};
 use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
@@ -36,8 +36,7 @@ pub(in crate::http) fn render(
     access: Option<&AccessRule>,
     tag: &str,
 ) -> Rendered {
-    let takes_key =
-        access.is_some() && verb == HttpVerb::Post && !matches!(operation.body, BodySpec::File(_));
+    let takes_key = access.is_some() && verb == HttpVerb::Post && stores_answers(operation.path);
     let mut builder = OperationBuilder::new()
         .tag(tag)
         .summary(Some(operation.summary))

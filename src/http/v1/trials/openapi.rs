@@ -12,7 +12,7 @@ const EXAMPLE: &str = include_str!("example.json");
 const WORDS: &str = "Runs one check at once, on the server that answers, and stores nothing. The body is that of `POST /v1/services`; \
     `tags` and `depends_on` are ignored. With `service_id` it is that of an update of this service, whose stored secrets are used \
     only for the scheme, host and port of its stored target; with another one they must be sent (422). A timeout of more than 30 \
-    seconds is cut to 30. Needs `services.create` or `services.edit`. 429 while four trials of the organisation run.";
+    seconds is cut to 30. Needs `services.create` or `services.edit`. `Idempotency-Key` has no effect. 429 while four trials of the organisation run.";
 
 pub(in crate::http) fn chapter() -> ApiChapter {
     let schemas = vec![("Trial", view::<TrialView<'_>>()), ("TryService", tried())];
