@@ -38,6 +38,7 @@ mod notices;
 mod notifications;
 mod oncall;
 mod organisations;
+mod passkeys;
 mod promotion;
 mod recent;
 mod recorder;
