@@ -105,7 +105,7 @@ impl ConsoleServer {
         }
         let counted = match RequestLimit::begin(&visit) {
             Ok(counted) => counted,
-            Err(answer) => return answer,
+            Err(refusal) => return refusal.document(&visit),
         };
         if is_post && !origin::is_own_origin(&visit.headers) {
             return screen_error::message(&visit, StatusCode::FORBIDDEN, "foreign-origin");
@@ -127,8 +127,8 @@ impl ConsoleServer {
         };
         RequestLimit::give_back(&visit, &counted);
         let visit = UserVisit::new(visit, signed_in);
-        if let Err(answer) = self.limit.count_user(&visit).await {
-            return answer;
+        if let Err(refusal) = self.limit.count_user(&visit).await {
+            return refusal.document(&visit.visit);
         }
         self.answer_user(visit, form).await
     }
@@ -196,7 +196,7 @@ impl ConsoleServer {
             }
         }
         if matches!(visit.path.as_str(), sign_in::SIGN_IN | sign_in::WELCOME) {
-            RequestLimit::check_stranger(visit, counted)?;
+            RequestLimit::check_stranger(visit, counted).map_err(|refusal| refusal.document(visit))?;
         }
         if let Some(answer) = sign_in::answer(&self.sessions, visit, form).await {
             return Err(answer);
@@ -204,7 +204,7 @@ impl ConsoleServer {
         let signed_in = self.sessions.signed_in(visit).await;
         let signed_in = signed_in.map_err(|error| ScreenError::from(error).of_stranger(visit))?;
         if signed_in.is_none() {
-            RequestLimit::check_stranger(visit, counted)?;
+            RequestLimit::check_stranger(visit, counted).map_err(|refusal| refusal.document(visit))?;
         }
         signed_in.ok_or_else(|| sign_in::demand(visit))
     }

@@ -1,7 +1,7 @@
 //! Tries of passwords: counted for the client and for the e-mail address, compared in constant time.
 //!
-//! Whoever has got hold of a session, but not of the password, must not get lasting access by it: so a user who adds or removes
-//! a passkey enters the present password again.
+//! Somebody who has got hold of a session, but not of the password, must not get lasting access by it: so a user who adds or
+//! removes a passkey enters the present password again.
 
 use std::net::IpAddr;
 
@@ -14,6 +14,7 @@ use crate::model::password::Password;
 use crate::pages::visitor_limiter::{CountedAttempt, network_of};
 
 /// A try that was counted.
+#[derive(Clone, Copy)]
 pub(super) struct PasswordTry {
     client: CountedAttempt<IpAddr>,
     address: CountedAttempt<[u8; 32]>,

@@ -2,7 +2,7 @@
 //! the client until somebody is known to be signed in.
 //!
 //! Static files and the stream of events are not counted. Scripts of open screens ask for what has changed up to four times a
-//! second; these requests have a window of their own, so that a lively organisation does not use up the requests of people.
+//! second; these requests have a window of their own, so that a busy organisation does not use up the requests of its users.
 
 use std::sync::Arc;
 
@@ -28,6 +28,13 @@ pub(super) struct RequestLimit {
     live: Arc<RateLimiter>,
 }
 
+/// The refusal of a request beyond the limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestRefusal {
+    /// Seconds until the next request is possible, 1 to 60.
+    seconds: u64,
+}
+
 impl RequestLimit {
     /// Permits this number of requests a minute.
     pub(super) fn new(per_minute: u32) -> Self {
@@ -38,10 +45,10 @@ impl RequestLimit {
     ///
     /// # Errors
     /// 429 if the address has made so many requests that not even a session is looked up.
-    pub(super) fn begin(visit: &ConsoleVisit) -> Result<LookUp, HttpResponse> {
+    pub(super) fn begin(visit: &ConsoleVisit) -> Result<LookUp, RequestRefusal> {
         let (state, now) = (visit.state(), visit.state().now());
         let counted = state.limiter.addresses().begin_look_up(visit.client, now);
-        if counted.may_ask { Ok(counted) } else { Err(refusal(visit, &counted.allowance, now)) }
+        if counted.may_ask { Ok(counted) } else { Err(RequestRefusal::of(&counted.allowance, now)) }
     }
 
     /// Uncounts a request for the address: it is counted for somebody who is known.
@@ -54,16 +61,16 @@ impl RequestLimit {
     ///
     /// # Errors
     /// 429 beyond the limit.
-    pub(super) fn check_stranger(visit: &ConsoleVisit, counted: &LookUp) -> Result<(), HttpResponse> {
+    pub(super) fn check_stranger(visit: &ConsoleVisit, counted: &LookUp) -> Result<(), RequestRefusal> {
         let now = visit.state().now();
-        if counted.allowance.passes { Ok(()) } else { Err(refusal(visit, &counted.allowance, now)) }
+        if counted.allowance.passes { Ok(()) } else { Err(RequestRefusal::of(&counted.allowance, now)) }
     }
 
     /// Counts a request of a user.
     ///
     /// # Errors
     /// 429 beyond the limit.
-    pub(super) async fn count_user(&self, visit: &UserVisit) -> Result<(), HttpResponse> {
+    pub(super) async fn count_user(&self, visit: &UserVisit) -> Result<(), RequestRefusal> {
         let (visit, user) = (&visit.visit, visit.signed_in.user.key);
         let (state, now) = (visit.state(), visit.state().now());
         if visit.path == EVENTS {
@@ -75,14 +82,20 @@ impl RequestLimit {
             let counted = state.count_cluster_wide(user).await;
             counted.unwrap_or_else(|| state.limiter.count_token(user, now))
         };
-        if allowance.passes { Ok(()) } else { Err(refusal(visit, &allowance, now)) }
+        if allowance.passes { Ok(()) } else { Err(RequestRefusal::of(&allowance, now)) }
     }
 }
 
-/// Returns the document that says when the next request is possible.
-fn refusal(visit: &ConsoleVisit, allowance: &RateLimitDecision, now: Timestamp) -> HttpResponse {
-    let seconds = allowance.retry_after_seconds(now);
-    let mut answer = message_about(visit, StatusCode::TOO_MANY_REQUESTS, "too-many", &seconds.to_string());
-    answer.headers_mut().insert(RETRY_AFTER, seconds.into());
-    answer
+impl RequestRefusal {
+    fn of(allowance: &RateLimitDecision, now: Timestamp) -> Self {
+        Self { seconds: allowance.retry_after_seconds(now) }
+    }
+
+    /// Returns the document that says when the next request is possible.
+    pub(super) fn document(self, visit: &ConsoleVisit) -> HttpResponse {
+        let (status, seconds) = (StatusCode::TOO_MANY_REQUESTS, self.seconds.to_string());
+        let mut answer = message_about(visit, status, "too-many", &seconds);
+        answer.headers_mut().insert(RETRY_AFTER, self.seconds.into());
+        answer
+    }
 }

@@ -10,7 +10,7 @@ use crate::console::visit::UserVisit;
 use crate::model::console_user::ConsoleUser;
 use crate::store::{Databases, MainError, console_sessions, console_users};
 
-/// Time between two looks at the sign-in: with the time that they take, a stream ends within ten seconds.
+/// Time between two checks of the sign-in. With the time that a check takes, a stream ends within ten seconds.
 const CHECK_EVERY: Duration = Duration::from_secs(7);
 
 /// The sign-in by which a stream was opened.
