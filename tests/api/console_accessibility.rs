@@ -127,6 +127,8 @@ fn no_screen_has_barriers() {
             "/services?q=nothing",
             "/services/new",
             "/oncall",
+            "/maintenances/all",
+            "/maintenances?month=2030-05&zone=Europe/Berlin",
             "/settings",
             "/locations",
             "/engine",
