@@ -39,7 +39,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use crate::console::form_data::FormData;
 use crate::console::live::documents::DocumentKey;
 use crate::console::live::sign_in_watch::SignInWatch;
-use crate::console::live::{ChangeSource, LiveScreens};
+use crate::console::live::{ChangeSource, EVENTS, LiveScreens};
 use crate::console::request_limit::RequestLimit;
 use crate::console::screen_error::ScreenError;
 use crate::console::sessions::SessionKeeper;
@@ -49,9 +49,6 @@ use crate::http::console_entry::ConsoleRequest;
 use crate::http::gate::rate_limit::LookUp;
 use crate::pages::live::stream;
 use crate::pages::page_server::PageServer;
-
-/// Path of the stream of events below `/console`.
-const EVENTS: &str = "/events";
 
 /// The console. Cheap to clone.
 #[derive(Clone)]

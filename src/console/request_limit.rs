@@ -11,7 +11,7 @@ use actix_web::http::header::RETRY_AFTER;
 use actix_web::http::{Method, StatusCode};
 
 use crate::clock::Timestamp;
-use crate::console::EVENTS;
+use crate::console::live::EVENTS;
 use crate::console::screen_error::message_about;
 use crate::console::visit::{ConsoleVisit, UserVisit};
 use crate::http::gate::CallerLookup as _;

@@ -31,6 +31,8 @@ use crate::pages::live::stream::LiveListener;
 use crate::store::Databases;
 use crate::store::changes::CommitStamp;
 
+/// Path of the stream of events below `/console`.
+pub(super) const EVENTS: &str = "/events";
 /// Shortest time between two events.
 const PACE: Duration = Duration::from_millis(250);
 /// Number of events that wait for a browser; one that is further behind asks for everything.
