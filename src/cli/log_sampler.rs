@@ -6,10 +6,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use tracing::callsite::Identifier;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata};
@@ -44,10 +46,16 @@ impl LogSampler {
     /// Writes every second how many lines were left out; ends with the process.
     pub(super) fn report(&self) -> std::io::Result<()> {
         let sampler = self.clone();
-        let report = move || loop {
-            thread::sleep(Duration::from_secs(1));
-            for OmittedLines { message, count } in sampler.ended(Instant::now()) {
-                tracing::warn!(message_of_lines = message, count, "more log lines of one kind were left out");
+        let report = move || {
+            let (_never, second) = channel::<()>();
+            while second.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                for OmittedLines { message, count } in sampler.ended(Instant::now()) {
+                    tracing::warn!(
+                        message_of_lines = message,
+                        count,
+                        "more log lines of one kind were left out"
+                    );
+                }
             }
         };
         thread::Builder::new().name("log".into()).spawn(report).map(drop)
