@@ -412,7 +412,7 @@ impl Handler<RestartService> for Fleet {
         let Some(member) = self.services.get(&id).filter(|member| member.generation == generation) else {
             return;
         };
-        let wait = if has_place { Duration::ZERO } else { self.supervisor.restart_wait() };
+        let wait = if has_place { Duration::ZERO } else { self.supervisor.launch_wait() };
         if wait > Duration::ZERO {
             ctx.notify_later(RestartService { id, generation, has_place: true }, wait);
             return;

@@ -87,7 +87,7 @@ pub struct ActorKindCounters {
     queues: Mutex<Vec<Queue>>,
     last_error: Mutex<Option<String>>,
     fault: AtomicU8,
-    /// The present tick of whoever asks the members whether they are alive.
+    /// The present tick of the sweep that asks the members whether they are alive.
     tick: AtomicU32,
 }
 
@@ -141,7 +141,7 @@ impl ActorKindCounters {
         InjectedFault::from_code(injected)
     }
 
-    /// The present tick of whoever asks the members whether they are alive.
+    /// The present tick of the sweep that asks the members whether they are alive.
     pub(super) fn tick(&self) -> u32 {
         self.tick.load(Ordering::Relaxed)
     }

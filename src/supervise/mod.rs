@@ -7,7 +7,8 @@
 //!   is replaced (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Only seconds in which
 //!   this process ran are counted: after a stop of the whole process no actor counts as frozen. An actor or a thread that has
 //!   too much to do is not frozen.
-//! - At most ten actors and tasks start again in a second (`restart_pace`); a process whose restarts have to wait says so.
+//! - At most ten services start again in a second, and ten other actors and tasks (`restart_pace`); a process whose restarts
+//!   have to wait says so.
 //! - Other code holds an [`ActorHandle`] to an actor, which always reaches the current life. Messages sent
 //!   while the actor waits for its restart wait with it.
 //! - [`ActorKindState`] is the state of each kind.
@@ -71,6 +72,9 @@ struct SupervisorInner {
     members: Mutex<Vec<Weak<dyn MonitoredActor>>>,
     threads: Mutex<Vec<WatchedThread>>,
     fatal: FatalSignal,
+    /// The pace of actors that their owners start again, such as services.
+    launch_pace: Mutex<RestartPace>,
+    /// The pace of all other actors and of tasks, which must not wait for services.
     pace: Mutex<RestartPace>,
     /// Seconds in which this process ran.
     tick: AtomicU32,
@@ -188,15 +192,23 @@ impl Supervisor {
         (address, life)
     }
 
-    /// Returns the wait before a restart that is due now, and counts the restart: at most ten a second start again.
-    pub fn restart_wait(&self) -> Duration {
+    /// Returns the wait before a restart by [`Supervisor::launch`] that is due now, and counts the restart: at most ten a
+    /// second start again.
+    pub fn launch_wait(&self) -> Duration {
+        lock(&self.0.launch_pace).next_wait(Instant::now())
+    }
+
+    /// The same for other actors and for tasks.
+    fn restart_wait(&self) -> Duration {
         lock(&self.0.pace).next_wait(Instant::now())
     }
 
     /// Returns how long a restart that is due now has to wait, if more actors and tasks die than may start again.
     #[must_use]
     pub fn restart_overload(&self) -> Option<Duration> {
-        lock(&self.0.pace).overload(Instant::now())
+        let now = Instant::now();
+        let overload = |pace: &Mutex<RestartPace>| lock(pace).overload(now);
+        overload(&self.0.launch_pace).max(overload(&self.0.pace))
     }
 
     /// Counts the end of a life that did not stop by itself; returns the error.

@@ -1,5 +1,4 @@
-//! The pace of restarts: at most ten a second in all, whatever dies, so that a process that is overloaded does not spend its
-//! time on restarts.
+//! The pace of restarts: at most ten a second, so that a process that is overloaded does not spend its time on restarts.
 //!
 //! The generic cell rate algorithm (ITU-T I.371): a bucket of [`BURST`] restarts that fills up by [`PER_SECOND`].
 
@@ -16,7 +15,7 @@ const SHARE: Duration = Duration::from_millis(1_000 / PER_SECOND as u64);
 /// A process whose restarts wait for longer is overloaded.
 const LONG_WAIT: Duration = Duration::from_secs(1);
 
-/// The pace of the restarts of one process.
+/// The pace of restarts.
 #[derive(Debug, Default)]
 pub(super) struct RestartPace {
     /// The time at which the bucket is full again.
@@ -48,7 +47,7 @@ mod tests {
         let waits: Vec<u128> = (0..12).map(|_| pace.next_wait(now).as_millis()).collect();
         assert_eq!(waits, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 200]);
         let later = now + Duration::from_secs(60);
-        assert_eq!(pace.next_wait(later), Duration::ZERO, "after a calm time it begins afresh");
+        assert_eq!(pace.next_wait(later), Duration::ZERO, "after a calm time the bucket is full");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) struct WatchedThread {
     answered: Arc<AtomicU32>,
     /// Turns of the actors of the thread.
     turns: Arc<AtomicU32>,
-    /// The turns at the last look, and the tick at which they were first seen.
+    /// The turns at the last check, and the tick at which they were first seen.
     seen: (u32, u32),
 }
 

@@ -38,8 +38,8 @@ impl Fleet {
             member.life.ask(self.tick, fault, |query| member.address.do_send(query));
         }
         // A turn may come later than the question, so an actor is judged again with its next slice.
-        for age in [FROZEN_AFTER, FROZEN_AFTER + TURN_TAKES, SLICES - 1] {
-            let judged = self.services.of_slice(self.tick % SLICES + SLICES - age);
+        for age in [FROZEN_AFTER, FROZEN_AFTER + TURN_TAKES, SLICES - 1, SLICES + TURN_TAKES] {
+            let judged = self.services.of_slice(self.tick % SLICES + 2 * SLICES - age);
             judged.for_each(|member| member.life.end_if_frozen(self.tick));
         }
     }
