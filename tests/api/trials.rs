@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::server::Server;
 use crate::support::target::Target;
-use crate::support::{UNKNOWN_ID, create_watched};
+use crate::support::{UNKNOWN_ID, create_watched, service};
 
 fn shop(url: &str, conditions: &Value) -> Value {
     json!({"name": "Shop", "check_type": "http", "target": url,
@@ -94,6 +94,13 @@ fn stored_secrets_are_sent_only_to_the_stored_target() {
         assert!(text.contains("enter it again"), "{field}: {refused:#}");
     }
     assert_eq!(other.requests(), Vec::<String>::new(), "nothing was sent");
+    // Another site at the same address is another target.
+    let stored = client.get(&service(&id)).expect(200).data();
+    let mut headers = stored["settings"]["config"]["headers"].clone();
+    headers["Host"] = json!("other.example");
+    let body = json!({"service_id": id, "settings": {"config": {"headers": headers}}});
+    let refused = client.post("/v1/trials", &body).expect(422).json();
+    assert!(refused["errors"]["settings.config.headers.X-Api-Key"].is_array(), "{refused:#}");
     // What is entered again, or removed, may be tried anywhere.
     let config = json!({"headers": {"X-Api-Key": "entered"}, "auth": null});
     let body = json!({"service_id": id, "target": other.url(), "settings": {"config": config}});

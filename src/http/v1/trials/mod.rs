@@ -106,14 +106,22 @@ fn refuse_secrets_elsewhere(tried: &Service, stored: &Service) -> Result<(), Fie
         (Some(tried_at), Some(stored_at)) => is_same_place(stored.check_type, tried_at, stored_at),
         _ => false,
     };
-    let (Some(tried), Some(stored), false) = (&tried.settings, &stored.settings, is_same) else {
+    let (Some(tried), Some(stored)) = (&tried.settings, &stored.settings) else { return Ok(()) };
+    // Several sites may share an address: the header says which of them gets the request.
+    if is_same && host_header(&tried.config) == host_header(&stored.config) {
         return Ok(());
-    };
+    }
     let mut errors = FieldErrors::default();
     for path in kept_leaves(&tried.config, &stored.config) {
         errors.add(path, FieldRule::SecretElsewhere);
     }
     errors.into_result(())
+}
+
+/// The value of the header `Host` in the settings of a check.
+fn host_header(config: &Map<String, Value>) -> Option<&Value> {
+    let mut headers = config.get("headers").and_then(Value::as_object)?.iter();
+    headers.find(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, value)| value)
 }
 
 /// Reads the service that is tried: one that locations could check.
