@@ -39,13 +39,16 @@ impl SessionKeeper {
         self.addresses.give_back(counted.address);
     }
 
-    /// Checks the present password of a user. One who has none, because a proxy signs the user in, has nothing to enter.
+    /// Checks the present password of a user. One who has none has nothing to enter, if this request was signed in by a proxy; a
+    /// session that a passkey has begun is no proof.
     ///
     /// # Errors
     /// [`SignInError::Wrong`] for another password; the time to wait after too many.
     pub(super) async fn check_password(&self, visit: &UserVisit, entered: &str) -> Result<(), SignInError> {
         let user = &visit.signed_in.user;
-        let Some(stored) = user.password_hash.clone() else { return Ok(()) };
+        let Some(stored) = user.password_hash.clone() else {
+            return if visit.signed_in.session.is_none() { Ok(()) } else { Err(SignInError::Wrong) };
+        };
         let counted = self.begin_try(&visit.visit, &user.email)?;
         let entered = Password::new(entered.to_owned());
         let is_right = self.hashing.run(|| None, move || entered.fits(&stored)).await.unwrap_or_default();
