@@ -12,6 +12,7 @@ use actix_web::http::{Method, StatusCode};
 
 use crate::clock::Timestamp;
 use crate::console::live::EVENTS;
+use crate::console::live::documents::DocumentKey;
 use crate::console::screen_error::message_about;
 use crate::console::visit::{ConsoleVisit, UserVisit};
 use crate::http::gate::CallerLookup as _;
@@ -71,12 +72,15 @@ impl RequestLimit {
     /// # Errors
     /// 429 beyond the limit.
     pub(super) async fn count_user(&self, visit: &UserVisit) -> Result<(), RequestRefusal> {
+        // Only documents that are rendered once for all users: the header alone does not make a screen cheap.
+        let is_live =
+            visit.visit.method == Method::GET && visit.visit.is_live() && DocumentKey::of(visit).is_some();
         let (visit, user) = (&visit.visit, visit.signed_in.user.key);
         let (state, now) = (visit.state(), visit.state().now());
         if visit.path == EVENTS {
             return Ok(());
         }
-        let allowance = if visit.method == Method::GET && visit.is_live() {
+        let allowance = if is_live {
             self.live.count_token(user, now)
         } else {
             let counted = state.count_cluster_wide(user).await;
