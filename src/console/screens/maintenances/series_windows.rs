@@ -9,12 +9,14 @@ use crate::http::kit::error::ApiError;
 use crate::model::maintenance::series::{MaintenanceSeries, SeriesStatus};
 use crate::model::recurrence::Occurrence;
 use crate::model::time_range::TimeRange;
-use crate::store::PageWindow;
 use crate::store::maintenances::series;
 use crate::store::maintenances::series::occurrences::{self, SettledOccurrence};
+use crate::store::{PageWindow, StoreConnection};
 
 /// Most series of which windows are computed.
-const SERIES_MAX: u64 = 100;
+const SERIES_MAX: usize = 100;
+/// Most pages of [`SERIES_MAX`] series that are read to find active ones.
+const PAGES_MAX: u64 = 10;
 /// How far ahead windows are computed, in milliseconds: two years.
 const AHEAD_MS: i64 = 2 * 366 * DAY_MS;
 
@@ -45,17 +47,18 @@ impl SeriesWindows {
         }
         let now = visit.visit.state().now();
         let main = visit.visit.state().databases.main.reader();
-        let page = PageWindow { offset: 0, limit: SERIES_MAX };
-        let (mut all, total) =
-            series::list(main, caller.organisation.key, page).await.map_err(ApiError::from)?;
-        all.retain(|series| series.status == SeriesStatus::Active);
         let horizon = now.plus_ms(AHEAD_MS);
+        if range.from >= horizon {
+            return Ok(Self { windows: Vec::new(), is_partial: true });
+        }
+        let (all, is_complete) = active_series(main, caller.organisation.key).await?;
         let known = TimeRange { to: range.to.min(horizon), ..range };
         let work = tokio::task::spawn_blocking(move || (rule_windows(&all, known, now), all));
         let (planned, all) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
+        let is_partial = !is_complete || range.to > horizon;
         let starts = || planned.iter().map(|window| window.occurrence.start);
         let Some((first, last)) = starts().min().zip(starts().max()) else {
-            return Ok(Self { windows: Vec::new(), is_partial: total > SERIES_MAX || range.to > horizon });
+            return Ok(Self { windows: Vec::new(), is_partial });
         };
         let keys: Vec<_> = all.iter().map(|series| series.key).collect();
         let settled = occurrences::settled(main, &keys, first, last).await.map_err(ApiError::from)?;
@@ -64,8 +67,29 @@ impl SeriesWindows {
             let one = SettledOccurrence { series: series.key, start: window.occurrence.start };
             (!settled.contains(&one)).then(|| shown(visit, series, window.occurrence))
         });
-        Ok(Self { windows: open.collect(), is_partial: total > SERIES_MAX || range.to > horizon })
+        Ok(Self { windows: open.collect(), is_partial })
     }
+}
+
+/// Returns active series, the oldest first, and whether these are all of them. Ended series are many after years.
+async fn active_series(
+    main: &dyn StoreConnection,
+    organisation: i64,
+) -> Result<(Vec<MaintenanceSeries>, bool), ScreenError> {
+    let mut active = Vec::new();
+    for page in 0..PAGES_MAX {
+        let page = PageWindow { offset: page * SERIES_MAX as u64, limit: SERIES_MAX as u64 };
+        let (mut series, total) = series::list(main, organisation, page).await.map_err(ApiError::from)?;
+        series.retain(|series| series.status == SeriesStatus::Active);
+        active.extend(series);
+        let is_last = page.offset + page.limit >= total;
+        if active.len() > SERIES_MAX || is_last {
+            let is_complete = active.len() <= SERIES_MAX;
+            active.truncate(SERIES_MAX);
+            return Ok((active, is_complete));
+        }
+    }
+    Ok((active, false))
 }
 
 fn rule_windows(all: &[MaintenanceSeries], range: TimeRange, now: Timestamp) -> Vec<RuleWindow> {
