@@ -154,11 +154,15 @@ fn number(text: &str) -> Option<Value> {
     text.parse::<i64>().map(Value::from).ok().or_else(|| text.parse::<f64>().ok().map(Value::from))
 }
 
-/// Returns a time without a zone, which is entered in UTC, as the API takes it.
+/// Returns a time without a zone, which is entered in UTC, as the API takes it. Browsers leave out seconds that are zero.
 fn instant(text: &str) -> String {
     let has_zone = text.ends_with(['Z', 'z']) || text.rfind(['+']).is_some();
     let text = text.replace(' ', "T");
-    if has_zone || !text.contains('T') { text } else { format!("{text}Z") }
+    match text.split_once('T') {
+        Some((_, clock)) if !has_zone && clock.len() == "10:00".len() => format!("{text}:00Z"),
+        Some(_) if !has_zone => format!("{text}Z"),
+        _ => text,
+    }
 }
 
 fn put(body: &mut Map<String, Value>, path: &str, value: Value) {
@@ -204,7 +208,7 @@ mod tests {
     #[case("name=A&tag_ids=x&tag_ids=y&lines=a%0D%0A%0D%0Ab", FieldTime::Creation,
         json!({"name": "A", "is_on": false, "tag_ids": ["x", "y"], "lines": ["a", "b"]}))]
     #[case("name=A&at=2026-11-28T10:00&hours.rows.0.days=mon&hours.rows.0.from=9&hours.zone=UTC&rule.text=R", FieldTime::Creation,
-        json!({"name": "A", "is_on": false, "at": "2026-11-28T10:00Z",
+        json!({"name": "A", "is_on": false, "at": "2026-11-28T10:00:00Z",
             "hours": {"rows": [{"days": ["mon"], "from": "9"}], "zone": "UTC"}, "rule": {"text": "R"}}))]
     #[case("name=A&hours.zone=UTC", FieldTime::Change,
         json!({"name": "A", "count": null, "is_on": false, "tag_ids": [], "lines": [], "at": null, "hours": null}))]

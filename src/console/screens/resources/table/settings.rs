@@ -38,6 +38,14 @@ pub(super) static ACCESS_SCOPES: ResourceSpec = ResourceSpec {
     lists: &[],
 };
 
+/// The roles, the one with the fewest permissions first, which a form for a new user has chosen.
+const ROLES: &[&str] = &[
+    UserRole::Viewer.as_str(),
+    UserRole::Responder.as_str(),
+    UserRole::Editor.as_str(),
+    UserRole::Owner.as_str(),
+];
+
 pub(super) static USERS: ResourceSpec = ResourceSpec {
     name: "users",
     section: Section::Settings,
@@ -51,7 +59,7 @@ pub(super) static USERS: ResourceSpec = ResourceSpec {
     fields: &[
         needed("email", Kind::Text),
         on_change("name", Kind::Text),
-        needed("role", Kind::Word(UserRole::WORDS)),
+        needed("role", Kind::Word(ROLES)),
         field("access_scope_id", Kind::Reference(SCOPES)),
     ],
     actions: &[action("reset", May::UsersManage, &[])],
