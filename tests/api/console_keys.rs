@@ -150,4 +150,5 @@ async fn a_new_user_adds_a_service_on_the_second_page(#[case] runs_scripts: bool
     eventually("the page of the service", || shows("Created.")(&browser)).await;
     let services = server.client().get("/v1/services").expect(200).data();
     assert_eq!(services[0]["target"], "http://127.0.0.1:9/health");
+    assert_eq!(services[0]["is_configured"], true, "it is checked without any further step");
 }

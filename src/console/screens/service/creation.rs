@@ -20,7 +20,10 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::check::CheckType;
+use crate::probe::catalogue::definition;
 
+/// Seconds between two checks, unless the check type has another default or the plan of the organisation allows only longer ones.
+const INTERVAL_S: u32 = 60;
 /// Name of the button that tries what was entered instead of storing it.
 pub(super) const TRY: &str = "try";
 
@@ -75,8 +78,13 @@ pub(in crate::console) async fn create(
     let Some(pasted) = PastedTarget::read(form.text("paste")) else {
         return show_new(visit, form, FormOutcome::refused(visit.texts.text("paste-missing")));
     };
-    let catalogue = visit.get("/v1/meta/check-types").await?;
-    let body = new_service(form, &pasted, &catalogue["data"]);
+    let entered = form.text("interval");
+    if !entered.is_empty() && entered.parse::<u32>().is_err() {
+        let problem =
+            format!("{}: {}", visit.texts.text("field-interval"), visit.texts.text("field-malformed"));
+        return show_new(visit, form, FormOutcome::refused(problem));
+    }
+    let body = new_service(form, &pasted, visit.signed_in.caller.limits.min_interval_seconds);
     if form.has(TRY) {
         return show_new(visit, form, FormOutcome::tried(visit, &body).await?);
     }
@@ -94,20 +102,19 @@ pub(in crate::console) async fn create(
     }
 }
 
-/// Returns the body that creates a service: what was entered, and the defaults of its check type for the rest.
-fn new_service(form: &FormData, pasted: &PastedTarget, catalogue: &Value) -> Value {
+/// Returns the body that creates a service: what was entered, and the defaults of its check type for the rest. The plan of the
+/// organisation allows intervals from `shortest` seconds on.
+fn new_service(form: &FormData, pasted: &PastedTarget, shortest: u32) -> Value {
     let chosen = form.text("check_type").parse::<CheckType>().ok();
     let check_type = chosen.unwrap_or(pasted.check_type);
-    let default = catalogue[check_type.as_str()]["interval"]["default"].as_i64();
-    let interval = form.text("interval").parse::<i64>().ok().or(default);
+    let default = definition(check_type).interval.map_or(INTERVAL_S, |bounds| bounds.default).max(shortest);
+    let interval = form.text("interval").parse().unwrap_or(default);
     let name = if form.text("name").is_empty() { pasted.name.as_str() } else { form.text("name") };
     let mut body = json!({"name": name, "check_type": check_type.as_str()});
     if let Some(target) = &pasted.target {
         body["target"] = json!(target);
     }
-    if check_type != CheckType::Manual
-        && let Some(interval) = interval
-    {
+    if check_type != CheckType::Manual {
         body["settings"] = json!({ "interval_seconds": interval });
     }
     let tags: Vec<&str> = words(form.text("tags")).collect();
@@ -161,13 +168,14 @@ mod tests {
     #[rstest]
     #[case("", json!({"name": "shop.example", "check_type": "http", "target": "https://shop.example/",
         "settings": {"interval_seconds": 60}}))]
+    #[case("check_type=ssl", json!({"name": "shop.example", "check_type": "ssl", "target": "https://shop.example/",
+        "settings": {"interval_seconds": 21_600}}))]
     #[case("name=Shop&interval=30&tags=team:web,%20prod", json!({"name": "Shop", "check_type": "http",
         "target": "https://shop.example/", "settings": {"interval_seconds": 30}, "tags": ["team:web", "prod"]}))]
     #[case("check_type=manual", json!({"name": "shop.example", "check_type": "manual",
         "target": "https://shop.example/"}))]
     fn a_new_service_has_the_defaults_of_its_type(#[case] form: &str, #[case] expected: Value) {
-        let catalogue = json!({"http": {"interval": {"default": 60}}});
         let pasted = PastedTarget::read("shop.example").unwrap();
-        assert_eq!(new_service(&FormData::parse(form.as_bytes()), &pasted, &catalogue), expected);
+        assert_eq!(new_service(&FormData::parse(form.as_bytes()), &pasted, 30), expected);
     }
 }
