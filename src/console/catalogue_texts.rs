@@ -76,6 +76,7 @@ const fn plain_name(rule: &FieldRule) -> Option<&'static str> {
         Rule::ProbeFull => "probe-full",
         Rule::ProbeRoleCode => "probe-role-code",
         Rule::SecretMissing => "secret-missing",
+        Rule::SecretElsewhere => "secret-elsewhere",
         Rule::HeaderName => "header-name",
         Rule::HeaderValue => "header-value",
         Rule::HeaderTwice => "header-twice",

@@ -123,7 +123,8 @@ fn a_refused_channel_names_the_setting() {
     }
     let page = operator.post("/channels/new", &fields).expect(422).body;
     assert!(page.contains("id=\"settings.url-problem\"") && page.contains("value=\"nonsense\""), "{page}");
-    assert!(page.contains("name=\"kind\" value=\"webhook\"") && !page.contains(SECRET));
+    // What was entered stays, also a secret, which is not stored yet.
+    assert!(page.contains("name=\"kind\" value=\"webhook\"") && page.contains(SECRET));
 }
 
 /// Labels, explanations and problems are in the language of the user, also those that come from the API.
@@ -137,9 +138,12 @@ fn forms_are_in_the_language_of_the_user() {
     let mut fields = operator.new_channel("email");
     set(&mut fields, "settings.port", "99999999");
     let page = operator.post("/channels/new", &fields).expect(422).body;
-    for text in
-        ["Verschlüsselung", "Der Name des SMTP-Servers.", "Dieses Feld wird gebraucht.", "erlaubte Wert ist"]
-    {
+    for text in [
+        "Verschlüsselung",
+        "Der Name des SMTP-Servers.",
+        "Dieses Feld ist erforderlich.",
+        "erlaubte Wert ist",
+    ] {
         assert!(page.contains(text), "{text}: {page}");
     }
     let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",

@@ -191,3 +191,53 @@ fn rows_and_fields_depend_on_the_user() {
     let after = editor.stored();
     assert_eq!((&after["name"], &after["depends_on"]), (&json!("Renamed"), &before["depends_on"]));
 }
+
+/// A form that is shown again holds the secrets that were just entered: they are stored with the next save.
+#[test]
+fn an_entered_secret_survives_a_form_that_is_shown_again() {
+    let editor = ServiceEditor::new(whole);
+    let mut fields = editor.fields();
+    set(&mut fields, "settings.config.headers.2.name", "X-More");
+    set(&mut fields, "settings.config.headers.2.value", "more");
+    set(&mut fields, "more-rows", "settings.config.headers");
+    let page = editor.post(&fields).expect(200).body;
+    let fields = fields_of(&page, &editor.path());
+    let entered = fields.iter().find(|(name, _)| name == "settings.config.headers.2.value").unwrap();
+    assert_eq!(entered.1, "more");
+    editor.post(&fields).expect(303);
+    assert_eq!(editor.stored()["settings"]["config"]["headers"].as_object().unwrap().len(), 3);
+    // A new header without a value is a problem, and not an empty header.
+    let mut fields = editor.fields();
+    set(&mut fields, "settings.config.headers.3.name", "X-None");
+    let page = editor.post(&fields).expect(422).body;
+    assert!(page.contains("id=\"settings.config.headers.3.value-problem\""), "{page}");
+}
+
+/// What somebody else has stored meanwhile is not overwritten without notice.
+#[test]
+fn a_change_by_somebody_else_is_noticed() {
+    let editor = ServiceEditor::new(whole);
+    let mut fields = editor.fields();
+    let path = format!("/v1/services/{}", editor.id);
+    editor.client.patch(&path, &json!({"settings": {"interval_seconds": 600}})).expect(200);
+    set(&mut fields, "name", "Renamed");
+    let page = editor.post(&fields).expect(422).body;
+    assert!(page.contains("Somebody else has changed this service"), "{page}");
+    assert_eq!(
+        (&editor.stored()["name"], &editor.stored()["settings"]["interval_seconds"]),
+        (&json!("Shop"), &json!(600))
+    );
+    editor.post(&fields_of(&page, &editor.path())).expect(303);
+    assert_eq!(editor.stored()["name"], "Renamed");
+}
+
+/// A service that was created without settings gets them in its form.
+#[test]
+fn a_service_without_settings_gets_them() {
+    let editor =
+        ServiceEditor::new(|_| json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9"}));
+    let mut fields = editor.fields();
+    set(&mut fields, "settings.interval_seconds", "3600");
+    editor.post(&fields).expect(303);
+    assert_eq!(editor.stored()["settings"]["interval_seconds"], 3600);
+}

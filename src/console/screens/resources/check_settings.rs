@@ -19,7 +19,7 @@ const HEADERS: &[FieldSpec] = &[needed("name", FieldKind::Text), needed("value",
 /// Credentials; which of them are needed depends on their type.
 const AUTH: &[FieldSpec] = &[
     needed("type", FieldKind::Word(AUTH_TYPES)),
-    field("username", FieldKind::Text),
+    field("username", FieldKind::Exact),
     needed("password", FieldKind::Secret),
     needed("token", FieldKind::Secret),
     field("header", FieldKind::Text),
@@ -31,7 +31,7 @@ const ROLES: &[FieldSpec] = &[
     needed("role", FieldKind::Word(&["full", "reachability"])),
 ];
 
-/// What each type of check has, in the order of the types.
+/// One list for each check type, in the order of [`CheckType::ALL`].
 type TypeTable<T> = LazyLock<Vec<Vec<T>>>;
 
 static CONDITION_FIELDS: TypeTable<&'static str> = LazyLock::new(|| {

@@ -98,7 +98,7 @@ impl FormBuilder<'_> {
         }
         let is_stored = self.filled.form.text(&format!("{path}.{STORED}")) == "true";
         // A line of a form would lose its line ends.
-        let has_lines = spec.kind == FieldKind::Exact && self.filled.form.exact(&path).contains('\n');
+        let has_lines = spec.kind == FieldKind::Exact && self.filled.form.exact(&path).contains(['\r', '\n']);
         ConsoleField {
             label: self.label(spec, place),
             control: if has_lines { FormControl::Lines } else { control_of(spec.kind) },
@@ -116,8 +116,10 @@ impl FormBuilder<'_> {
                 _ => Vec::new(),
             },
             value: match spec.kind {
-                FieldKind::Secret | FieldKind::SecretPairs => String::new(),
-                FieldKind::Exact | FieldKind::Long => self.filled.form.exact(&path).to_owned(),
+                // A stored secret is not in the form, but one that was just entered is, and must not be lost on the way.
+                FieldKind::Secret | FieldKind::SecretPairs | FieldKind::Exact | FieldKind::Long => {
+                    self.filled.form.exact(&path).to_owned()
+                }
                 _ => values.into_iter().next().unwrap_or_default(),
             },
             name: path,

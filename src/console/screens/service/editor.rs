@@ -26,6 +26,9 @@ use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
 use crate::model::check::CheckType;
 
+/// Name of the input with the last change of the service when the form was opened.
+const OPENED_AT: &str = "opened_at";
+
 #[derive(Template)]
 #[template(path = "screens/service/edit.html")]
 struct EditDocument {
@@ -35,6 +38,8 @@ struct EditDocument {
     trial: Option<TrialResult>,
     /// True if the service is of a type that can be tried.
     may_try: bool,
+    /// The last change of the service when the form was opened.
+    opened_at: String,
     parts: Vec<FormPart>,
 }
 
@@ -59,7 +64,7 @@ pub(in crate::console) async fn edit(
     let word = service["check_type"].as_str().unwrap_or_default();
     let check_type: CheckType = word.parse().map_err(|_| ScreenError::Unknown)?;
     let is_confined = visit.signed_in.caller.visibility().is_confined();
-    let fields = service_fields(check_type, !service["settings"].is_null(), is_confined);
+    let fields = service_fields(check_type, check_type != CheckType::Manual, is_confined);
     let opened = stored_form(&fields, &form_view(check_type, &service), FieldTime::Change);
     let editor = ServiceEditor { visit, id, service: &service, check_type, fields, opened };
     match form {
@@ -83,6 +88,13 @@ impl ServiceEditor<'_> {
     /// Tries or stores what was entered.
     async fn receive(&self, path: &str, form: &FormData) -> Result<HttpResponse, ScreenError> {
         let shown = |problems, trial| self.show(form.clone(), problems, trial);
+        let opened_at = form.text(OPENED_AT);
+        if !opened_at.is_empty() && opened_at != self.text_of("updated_at") {
+            let form = form.with_names(|name| (name != OPENED_AT).then(|| name.to_owned()));
+            return self
+                .show(form, FormProblems::general(self.visit.texts.text("changed-meanwhile")), None)
+                .await;
+        }
         if asks_for_rows(form) {
             return shown(FormProblems::default(), None).await;
         }
@@ -128,6 +140,10 @@ impl ServiceEditor<'_> {
         problems: FormProblems,
         trial: Option<TrialResult>,
     ) -> Result<HttpResponse, ScreenError> {
+        let opened_at = match form.text(OPENED_AT) {
+            "" => self.text_of("updated_at"),
+            opened_at => opened_at.to_owned(),
+        };
         let filled = FilledForm { form, problems };
         let view = build_form(self.visit, &self.fields, &filled, FieldTime::Change).await?;
         let mut document = EditDocument {
@@ -136,6 +152,7 @@ impl ServiceEditor<'_> {
             problem: view.problem,
             trial,
             may_try: self.check_type.is_probed() && !self.service["settings"].is_null(),
+            opened_at,
             parts: Vec::new(),
         };
         self.arrange(&mut document, view.fields);

@@ -17,7 +17,7 @@ struct NamedValues {
     path: &'static str,
     /// Its path as a JSON pointer.
     pointer: &'static str,
-    /// What is called so in a row: the name and the value of a member.
+    /// Names of the two columns: that of the member's name and that of its value.
     columns: [&'static str; 2],
 }
 
@@ -154,12 +154,13 @@ impl ServiceChange<'_> {
         }
     }
 
-    /// What stands for the value of a header that was left empty: the placeholder of secrets if one is stored.
+    /// Returns the value of a header that was left empty: the placeholder of secrets if one is stored, else null, which the
+    /// API refuses.
     fn stored_header(&self, row: usize) -> Value {
         let is_stored = self.form.text(&format!("{}.{row}.value.stored", HEADERS.path)) == "true";
         let headers = self.service.pointer(HEADERS.pointer).and_then(Value::as_object);
         let placeholder = headers.and_then(|headers| headers.values().next()).filter(|_| is_stored);
-        placeholder.cloned().unwrap_or_else(|| json!(""))
+        placeholder.cloned().unwrap_or_default()
     }
 
     /// Leaves only what the type of the credentials has. A secret that was left empty stays as it is.
