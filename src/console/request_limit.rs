@@ -45,7 +45,7 @@ impl RequestLimit {
     /// Counts a request for the address of the client, before anything is read for it.
     ///
     /// # Errors
-    /// 429 if the address has made so many requests that not even a session is looked up.
+    /// 429 if the address has made too many requests for a session to be looked up.
     pub(super) fn begin(visit: &ConsoleVisit) -> Result<LookUp, RequestRefusal> {
         let (state, now) = (visit.state(), visit.state().now());
         let counted = state.limiter.addresses().begin_look_up(visit.client, now);
