@@ -7,7 +7,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::bus::connection::{BusConnection, BusServers};
 use crate::bus::credentials::BusCredentials;
-use crate::bus::{streams, users};
+use crate::bus::streams::{self, StreamFailure};
+use crate::bus::users;
 use crate::config::Config;
 use crate::config::limits::BusLimits;
 use crate::config::sources::ConfigError;
@@ -46,7 +47,12 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership
         return Err(ConfigError(problem).into());
     };
     if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {
-        streams::prepare(connection.jetstream(), limits).await?;
+        match streams::prepare(connection.jetstream(), limits).await {
+            Err(problem) if matches!(problem.failure, StreamFailure::Unanswered(_)) => {
+                tracing::warn!(%problem, "starting anyway and retrying");
+            }
+            prepared => drop(prepared?),
+        }
     } else {
         tracing::warn!("no NATS server answers; starting anyway and retrying");
     }

@@ -4,10 +4,14 @@
 //! others), no deletes, maximum sizes of messages, of messages per subject, and of the stream. Results are a work queue: a
 //! message is kept until the owner of its partition has acknowledged it.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::context::{
+    CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, RequestError,
+    RequestErrorKind,
+};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
 use crate::bus::subjects::{self, DEFINITIONS, LEASES, PRESENCE, RESULTS};
@@ -15,9 +19,9 @@ use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::config::limits::BusLimits;
 use crate::model::partition::Partition;
 
-/// Number of polls for a stream that another node may be creating.
-const POLLS: u32 = 10;
-/// The pause after each poll.
+/// The longest wait for a stream that another node may be creating.
+const LONGEST_CREATION: Duration = Duration::from_secs(5);
+/// The pause after each poll for it.
 const BETWEEN_POLLS: Duration = Duration::from_millis(100);
 
 /// The result of preparing one stream.
@@ -31,20 +35,31 @@ pub enum StreamPreparation {
     Changed,
 }
 
-/// A stream with wrong settings that cannot be changed.
+/// A stream that could not be prepared.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot prepare the stream {stream}: {problem}")]
+#[error("cannot prepare the stream {stream}: {failure}")]
 pub struct StreamProblem {
     /// Name of the stream.
     pub stream: String,
-    /// Message of the server's error.
-    pub problem: String,
+    /// The answer of the server, or that there was none.
+    pub failure: StreamFailure,
+}
+
+/// The reason why a stream could not be prepared, with the message of the server or of the client.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamFailure {
+    /// The server did not answer in time. The same request may succeed later.
+    #[error("JetStream does not answer: {0}")]
+    Unanswered(String),
+    /// The server refused: too little room, or a setting that cannot be changed.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// Creates missing streams, and changes wrong settings. Two nodes may do so at once.
 ///
 /// # Errors
-/// When JetStream does not answer, or refuses: too little room, or a setting that cannot be changed.
+/// When JetStream does not answer, or refuses ([`StreamFailure`]). Nothing is undone, and it may be called again.
 pub async fn prepare(
     jetstream: &Context,
     limits: &BusLimits,
@@ -53,7 +68,7 @@ pub async fn prepare(
     for wanted in wanted(limits) {
         let name = wanted.name.clone();
         let done = prepare_one(jetstream, wanted).await;
-        let done = done.map_err(|problem| StreamProblem { stream: name.clone(), problem })?;
+        let done = done.map_err(|failure| StreamProblem { stream: name.clone(), failure })?;
         match done {
             StreamPreparation::Made => tracing::info!(stream = name, "stream created"),
             StreamPreparation::Changed => tracing::info!(stream = name, "stream settings changed"),
@@ -70,34 +85,50 @@ pub fn room_needed(limits: &BusLimits) -> u64 {
     wanted(limits).iter().map(|config| u64::try_from(config.max_bytes).unwrap_or(0)).sum()
 }
 
-async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPreparation, String> {
+async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<StreamPreparation, StreamFailure> {
     match jetstream.get_stream(&wanted.name).await {
         Ok(stream) if is_same(&stream.cached_info().config, &wanted) => Ok(StreamPreparation::Unchanged),
-        Ok(_) => {
-            let updated = jetstream.update_stream(&wanted).await;
-            updated.map(|_| StreamPreparation::Changed).map_err(|error| error.to_string())
-        }
+        Ok(_) => match jetstream.update_stream(&wanted).await {
+            Ok(_) => Ok(StreamPreparation::Changed),
+            Err(error) => Err(failure(&error)),
+        },
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(_)) => {
             match jetstream.create_stream(wanted.clone()).await {
                 Ok(_) => Ok(StreamPreparation::Made),
                 Err(_) if another_node_makes_it(jetstream, &wanted).await => Ok(StreamPreparation::Unchanged),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(failure(&error)),
             }
         }
-        Err(error) => Err(error.to_string()),
+        Err(error) if is_unanswered(&error) => Err(StreamFailure::Unanswered(error.to_string())),
+        Err(error) => Err(StreamFailure::Refused(error.to_string())),
+    }
+}
+
+/// A server without JetStream answers that nobody responds, which is not the same.
+fn is_unanswered(error: &GetStreamError) -> bool {
+    let request = error.source().and_then(|source| source.downcast_ref::<RequestError>());
+    request.is_some_and(|request| request.kind() == RequestErrorKind::TimedOut)
+}
+
+fn failure(error: &CreateStreamError) -> StreamFailure {
+    match error.kind() {
+        CreateStreamErrorKind::TimedOut => StreamFailure::Unanswered(error.to_string()),
+        _ => StreamFailure::Refused(error.to_string()),
     }
 }
 
 /// Returns true if the stream appears soon after it could not be created. While another node creates the
 /// stream, the server counts the space of both requests and may refuse the second one.
 async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
-    for _ in 0..POLLS {
-        if let Ok(stream) = jetstream.get_stream(&wanted.name).await {
-            return is_same(&stream.cached_info().config, wanted);
+    let appears = async {
+        loop {
+            if let Ok(stream) = jetstream.get_stream(&wanted.name).await {
+                return is_same(&stream.cached_info().config, wanted);
+            }
+            tokio::time::sleep(BETWEEN_POLLS).await;
         }
-        tokio::time::sleep(BETWEEN_POLLS).await;
-    }
-    false
+    };
+    tokio::time::timeout(LONGEST_CREATION, appears).await.unwrap_or(false)
 }
 
 /// Compares the settings that we set; the server adds others.

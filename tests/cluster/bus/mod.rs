@@ -23,7 +23,7 @@ use watchkeeper::bus::connection::{BusConnection, BusServers, ConnectProblem};
 use watchkeeper::bus::credentials::BusCredentials;
 use watchkeeper::bus::installation::{BusInstallation, InstallationFiles};
 use watchkeeper::bus::server_config::ServerChoices;
-use watchkeeper::bus::streams::{self, room_needed};
+use watchkeeper::bus::streams::{self, StreamFailure, StreamPreparation, room_needed};
 use watchkeeper::bus::users::{BusUser, TokenIssuer};
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::BusLimits;
@@ -94,7 +94,7 @@ impl Bus {
     /// The connection of an engine node, with all streams prepared.
     pub(crate) async fn node(&self, name: &str) -> BusConnection {
         let connection = self.connect(self.node_credentials(name)).await.unwrap();
-        streams::prepare(connection.jetstream(), &BusLimits::default()).await.unwrap();
+        prepare_streams(&connection, &BusLimits::default()).await;
         connection
     }
 
@@ -180,4 +180,17 @@ pub(crate) async fn messages(engine: &BusConnection, stream: &str) -> (u64, u64)
     let mut stream = engine.jetstream().get_stream(stream).await.unwrap();
     let state = stream.info().await.unwrap().state.clone();
     (state.messages, state.last_sequence)
+}
+
+/// Prepares the streams as nodes do: a request that was not answered in time is sent again.
+pub(crate) async fn prepare_streams(
+    node: &BusConnection,
+    limits: &BusLimits,
+) -> Vec<(String, StreamPreparation)> {
+    loop {
+        match streams::prepare(node.jetstream(), limits).await {
+            Err(problem) if matches!(problem.failure, StreamFailure::Unanswered(_)) => {}
+            prepared => return prepared.unwrap(),
+        }
+    }
 }

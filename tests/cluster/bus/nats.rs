@@ -75,6 +75,14 @@ impl NatsServer {
         children.split_whitespace().next()?.parse().ok()
     }
 
+    /// Sends the process a signal by its name without `SIG`.
+    pub(crate) fn signal(&self, name: &str) {
+        let process = self.process().expect("it runs").to_string();
+        let status =
+            Command::new("sh").args(["-c", r#"kill -s "$1" "$2""#, "signal", name, &process]).status();
+        assert!(status.expect("a shell can be started").success(), "{name} could not be sent");
+    }
+
     fn log(&self) -> PathBuf {
         self.configuration.with_extension("log")
     }
