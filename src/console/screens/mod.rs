@@ -7,6 +7,7 @@ mod incidents;
 mod locations;
 mod maintenances;
 mod member_figure;
+mod message;
 mod oncall;
 mod overview;
 mod resources;
@@ -51,6 +52,7 @@ pub(super) async fn answer(
         (["incidents", id], None) if id.parse::<Id>().is_ok() => incident::show(visit, id).await,
         (["maintenances"], None) => maintenances::show(visit).await,
         (["maintenances", "all"], None) => resources::answer(visit, &["maintenances"], None).await,
+        (["channels", "messages", id], None) => message::show(visit, id).await,
         (["locations"], None) => locations::show(visit).await,
         (["engine"], None) => engine::show(visit).await,
         (["oncall"], None) => oncall::show(visit).await,

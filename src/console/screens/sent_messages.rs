@@ -49,11 +49,7 @@ impl MessageRow {
             id: text(&message["id"]),
             time: seconds(&message["created_at"]),
             channel: format!("{}{contact}", text(&message["channel"]["name"])),
-            tone: match status.as_str() {
-                "delivered" => "operational",
-                "dead" => "major_outage",
-                _ => "unknown",
-            },
+            tone: delivery_tone(&status),
             status: texts.text_or(&format!("word-{status}"), &status),
             headline: text(&message["headline"]),
             answer: last.map(answer_of).unwrap_or_default(),
@@ -62,15 +58,24 @@ impl MessageRow {
     }
 }
 
+/// Returns the colour class of the status of a message.
+pub(super) fn delivery_tone(status: &str) -> &'static str {
+    match status {
+        "delivered" => "operational",
+        "dead" => "major_outage",
+        _ => "unknown",
+    }
+}
+
 /// Returns the answer to an attempt: the status of HTTP if there is one, and what the receiver or the failure says.
-fn answer_of(attempt: &Value) -> String {
+pub(super) fn answer_of(attempt: &Value) -> String {
     let status = attempt["status_code"].as_u64().map(|status| format!("HTTP {status}"));
     let detail = attempt["detail"].as_str().filter(|detail| !detail.is_empty()).map(str::to_owned);
     status.into_iter().chain(detail).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a time of the API to the second; empty for null.
-fn seconds(time: &Value) -> String {
+pub(super) fn seconds(time: &Value) -> String {
     let time = time.as_str().unwrap_or_default();
     time.get(..19).unwrap_or(time).replace('T', " ")
 }
