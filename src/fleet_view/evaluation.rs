@@ -87,6 +87,7 @@ impl EvaluationContext<'_> {
                 rows.retain(|row| columns.uptime_ppm(row).is_some_and(|uptime| uptime < *ppm) != is_negated);
             }
             FilterCondition::Text(text) => self.retain_with_text(rows, text, is_negated),
+            FilterCondition::Unknown(_) => rows.retain(|_| is_negated),
         }
     }
 

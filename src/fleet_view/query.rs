@@ -55,6 +55,19 @@ pub enum FilterCondition {
     UptimeBelow(u32),
     /// A text that occurs in the service, without case.
     Text(TextFilter),
+    /// A filter of which no value is known: no service meets it.
+    Unknown(UnknownFilter),
+}
+
+/// A filter as it was entered, of which no value is known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownFilter {
+    /// The key, such as `status`.
+    pub key: String,
+    /// The operator behind the key.
+    pub operator: char,
+    /// The value, without quotes.
+    pub value: String,
 }
 
 /// A text to search for, without case.
@@ -172,6 +185,9 @@ impl fmt::Display for FilterCondition {
             Self::Text(TextFilter { place: TextPlace::Name, text }) => write!(f, "name~{}", value(text)),
             Self::Text(TextFilter { place: TextPlace::Target, text }) => write!(f, "target~{}", value(text)),
             Self::Text(TextFilter { place: TextPlace::Anywhere, text }) => f.write_str(&word(text)),
+            Self::Unknown(UnknownFilter { key, operator, value: text }) => {
+                write!(f, "{key}{operator}{}", value(text))
+            }
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Reads a query as a person types it.
 //!
-//! Nothing is refused. What cannot be read is left out or searched as text, and each time there is a remark that says so.
+//! Nothing is refused. What cannot be read is left out or searched as text, a filter of which no value is known finds nothing,
+//! and each time there is a remark that says so.
 
 use std::str::FromStr;
 
 use crate::fleet_view::query::{
     DURATION_UNITS, FilterCondition, FleetFilter, FleetQuery, FleetSort, ServiceMark, SortField, TextFilter,
-    TextPlace,
+    TextPlace, UnknownFilter,
 };
 use crate::model::check::CheckType;
 use crate::model::service::ServiceStatus;
@@ -40,8 +41,10 @@ pub struct QueryRemark {
 pub enum QueryProblem {
     /// There is no such key: the part was searched as text.
     UnknownKey,
-    /// The key has no such value, which was left out. The permitted words, if there are few.
+    /// The key has no such value; a filter without another value finds nothing. The permitted words, if there are few.
     UnknownValue(&'static [&'static str]),
+    /// The part was searched as text, but is the word of a status as well.
+    StatusWord,
     /// The key has no value: the part was left out.
     MissingValue,
     /// The query is too long, or has too many filters: the part was left out.
@@ -85,6 +88,10 @@ impl ParsedQuery {
         let is_negated = whole.len() > 1 && whole[0].letter == '-' && !whole[0].is_quoted;
         let word = &whole[usize::from(is_negated)..];
         let Some(keyed) = keyed(word) else {
+            let is_plain = word.iter().all(|letter| !letter.is_quoted);
+            if is_plain && parse_word::<ServiceStatus>(&plain(word)).is_some() {
+                self.remark(plain(word), QueryProblem::StatusWord);
+            }
             return self.add_text(is_negated, TextPlace::Anywhere, word);
         };
         let is_known = self.add_keyed(is_negated, &keyed, whole);
@@ -110,6 +117,7 @@ impl ParsedQuery {
             self.remark(plain(whole), QueryProblem::MissingValue);
             return true;
         }
+        let remarks = self.remarks.len();
         let condition = match (key.as_str(), *operator) {
             ("status", _) => {
                 self.values(value, ServiceStatus::WORDS, parse_word).map(FilterCondition::Status)
@@ -140,7 +148,15 @@ impl ParsedQuery {
                 None
             }
         };
-        if let Some(condition) = condition {
+        let is_filter = !matches!(key.as_str(), "sort" | "group");
+        let unknown = (is_filter && self.remarks.len() > remarks).then(|| {
+            FilterCondition::Unknown(UnknownFilter {
+                key: key.clone(),
+                operator: *operator,
+                value: plain(value),
+            })
+        });
+        if let Some(condition) = condition.or(unknown) {
             self.add_filter(FleetFilter { is_negated, condition });
         }
         true

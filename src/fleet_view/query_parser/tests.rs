@@ -69,24 +69,26 @@ fn a_query_has_one_canonical_form(#[case] text: &str, #[case] canonical: &str) {
 #[rstest]
 #[case("colour:red", r#""colour:red""#, "colour:red", QueryProblem::UnknownKey)]
 #[case("p95>500ms", r#""p95>500ms""#, "p95>500ms", QueryProblem::UnknownKey)]
-#[case("uptime<100.1", "", "100.1", QueryProblem::UnknownValue(&[]))]
-#[case("uptime<99.99999", "", "99.99999", QueryProblem::UnknownValue(&[]))]
-#[case("uptime>.5", "", ".5", QueryProblem::UnknownValue(&[]))]
+#[case("uptime<100.1", "uptime<100.1", "100.1", QueryProblem::UnknownValue(&[]))]
+#[case("uptime<99.99999", "uptime<99.99999", "99.99999", QueryProblem::UnknownValue(&[]))]
+#[case("uptime>.5", "uptime>.5", ".5", QueryProblem::UnknownValue(&[]))]
 #[case("uptime:99", r#""uptime:99""#, "uptime:99", QueryProblem::UnknownKey)]
 #[case("-colour:red", r#"-"colour:red""#, "-colour:red", QueryProblem::UnknownKey)]
 #[case("-sort:name", r#"-"sort:name""#, "-sort:name", QueryProblem::UnknownKey)]
 #[case("name:shop", r#""name:shop""#, "name:shop", QueryProblem::UnknownKey)]
 #[case("status~up", r#""status~up""#, "status~up", QueryProblem::UnknownKey)]
-#[case("status:broken", "", "broken", QueryProblem::UnknownValue(ServiceStatus::WORDS))]
+#[case("status:broken", "status:broken", "broken", QueryProblem::UnknownValue(ServiceStatus::WORDS))]
 #[case("status:broken,down", "status:down", "broken", QueryProblem::UnknownValue(ServiceStatus::WORDS))]
-#[case("type:ftp", "", "ftp", QueryProblem::UnknownValue(CheckType::WORDS))]
-#[case("is:hidden", "", "hidden", QueryProblem::UnknownValue(ServiceMark::WORDS))]
-#[case("has:money", "", "money", QueryProblem::UnknownValue(&["incident"]))]
-#[case("tag:ä:b", "", "ä:b", QueryProblem::UnknownValue(&[]))]
-#[case("since>10", "", "10", QueryProblem::UnknownValue(&[]))]
-#[case("since>m", "", "m", QueryProblem::UnknownValue(&[]))]
-#[case("since>+1m", "", "+1m", QueryProblem::UnknownValue(&[]))]
-#[case("since>9999999999999999w", "", "9999999999999999w", QueryProblem::UnknownValue(&[]))]
+#[case("-status:Broken", "-status:Broken", "Broken", QueryProblem::UnknownValue(ServiceStatus::WORDS))]
+#[case("down", "down", "down", QueryProblem::StatusWord)]
+#[case("type:ftp", "type:ftp", "ftp", QueryProblem::UnknownValue(CheckType::WORDS))]
+#[case("is:hidden", "is:hidden", "hidden", QueryProblem::UnknownValue(ServiceMark::WORDS))]
+#[case("has:money", "has:money", "money", QueryProblem::UnknownValue(&["incident"]))]
+#[case("tag:ä:b", "tag:ä:b", "ä:b", QueryProblem::UnknownValue(&[]))]
+#[case("since>10", "since>10", "10", QueryProblem::UnknownValue(&[]))]
+#[case("since>m", "since>m", "m", QueryProblem::UnknownValue(&[]))]
+#[case("since>+1m", "since>+1m", "+1m", QueryProblem::UnknownValue(&[]))]
+#[case("since>9999999999999999w", "since>9999999999999999w", "9999999999999999w", QueryProblem::UnknownValue(&[]))]
 #[case("sort:colour", "", "colour", QueryProblem::UnknownValue(SortField::WORDS))]
 #[case("sort:name sort:colour", "sort:name", "colour", QueryProblem::UnknownValue(SortField::WORDS))]
 #[case("group:team", "", "team", QueryProblem::UnknownValue(&[]))]
@@ -114,12 +116,13 @@ fn a_query_is_limited_in_length_and_filters() {
 }
 
 proptest::proptest! {
-    /// Any text is read, and its canonical form is read to the same query without a remark.
+    /// Any text is read, and its canonical form is read to the same query; remarks are only about what was kept as it is.
     #[test]
     fn a_canonical_query_is_read_back(text in "[a-z \"\\\\:,~<>10m-]{0,60}|(status|tag|since|is|name|uptime)[:~<>].{0,20}") {
         let query = parse(&text).query;
         let again = parse(&query.to_string());
         proptest::prop_assert_eq!(&again.query, &query, "{}", query.to_string());
-        proptest::prop_assert_eq!(again.remarks, vec![]);
+        let is_kept = |problem| matches!(problem, QueryProblem::UnknownValue(_) | QueryProblem::StatusWord);
+        proptest::prop_assert!(again.remarks.iter().all(|remark| is_kept(remark.problem)), "{:?}", again.remarks);
     }
 }

@@ -127,8 +127,15 @@ const fn nothing() -> FleetPaging {
 
 /// Returns the query without its filters by status.
 fn without_statuses(query: &FleetQuery) -> FleetQuery {
-    let is_other = |filter: &&FleetFilter| !matches!(filter.condition, FilterCondition::Status(_));
-    FleetQuery { filters: query.filters.iter().filter(is_other).cloned().collect(), ..query.clone() }
+    let is_about_status = |filter: &&FleetFilter| match &filter.condition {
+        FilterCondition::Status(_) => true,
+        FilterCondition::Unknown(unknown) => unknown.key == "status",
+        _ => false,
+    };
+    FleetQuery {
+        filters: query.filters.iter().filter(|filter| !is_about_status(filter)).cloned().collect(),
+        ..query.clone()
+    }
 }
 
 /// Returns the query with a further filter.
@@ -158,7 +165,7 @@ fn status_links(texts: ConsoleTexts, query: &FleetQuery, facets: &FleetFacets) -
         ServiceStatus::Maintenance,
         ServiceStatus::Paused,
     ];
-    let all = link(&base, texts.text("all"), facets.statuses.all(), chosen.is_none());
+    let all = link(&base, texts.text("all"), facets.statuses.all(), base == *query);
     let of_status = |status: ServiceStatus| {
         let count = match status {
             ServiceStatus::Up => facets.statuses.working(),
@@ -226,6 +233,7 @@ fn remark_text(texts: ConsoleTexts, remark: &QueryRemark) -> String {
         QueryProblem::UnknownKey => "remark-unknown-key",
         QueryProblem::UnknownValue([]) => "remark-unknown-value",
         QueryProblem::UnknownValue(_) => "remark-allowed",
+        QueryProblem::StatusWord => "remark-status-word",
         QueryProblem::MissingValue => "remark-missing",
         QueryProblem::TooLong => "remark-too-long",
     };

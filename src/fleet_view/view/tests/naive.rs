@@ -83,6 +83,7 @@ impl<'a> NaiveFleet<'a> {
             FilterCondition::ShorterThan(ms) => age.is_some_and(|age| age < *ms),
             FilterCondition::UptimeAbove(ppm) => service.measured.uptime_ppm.is_some_and(|one| one > *ppm),
             FilterCondition::UptimeBelow(ppm) => service.measured.uptime_ppm.is_some_and(|one| one < *ppm),
+            FilterCondition::Unknown(_) => false,
             FilterCondition::Text(search) => {
                 let is_in = |text: &str| text.to_lowercase().contains(&search.text.to_lowercase());
                 let in_name = is_in(&outline.name);
