@@ -89,6 +89,12 @@ impl LastFailure {
         })
     }
 
+    /// The error as a person reads it: its message, or its code if there is none.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        if self.error_message.is_empty() { &self.error_code } else { &self.error_message }
+    }
+
     /// The error as text: its code, its message, and the HTTP status if there is one.
     #[must_use]
     pub fn error(&self) -> String {

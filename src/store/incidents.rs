@@ -1,13 +1,13 @@
 //! Incidents with their timelines, the services that they affect and the pages that show them.
 //!
 //! Submodules: `row_changes` writes, `list` reads lists, `links` reads the rows that belong to an incident, `of_service`
-//! handles the deletion of a service, `recovery` the measured recovery of services, `excerpt` reads parts of incidents
+//! handles the deletion of a service, `evidence` that services have failed, `recovery` the measured recovery of services, `excerpt` reads parts of incidents
 //! with many services, `open_links` the services that open incidents affect. Finders are scoped by organisation, except those by database key and those of `recovery`.
 
 mod affected;
 pub mod automation;
 pub mod downtime;
-mod evidence;
+pub mod evidence;
 pub mod excerpt;
 pub mod group_keys;
 mod links;

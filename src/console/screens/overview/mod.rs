@@ -10,6 +10,7 @@ use askama::Template;
 use serde_json::Value;
 
 use crate::console::answer;
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::fleet_sentence::FleetSentence;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
@@ -23,7 +24,10 @@ use crate::fleet_view::query_parser::parse;
 use crate::fleet_view::view::FleetPage;
 use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
-use crate::model::outage_evidence::{duration, seconds_between};
+use crate::model::check::CheckType;
+use crate::model::outage_evidence::{OutageEvidence, duration, seconds_between};
+use crate::model::service::ServiceKey;
+use crate::store::incidents::evidence;
 
 /// Number of wrong services that are listed.
 const SHOWN: usize = 100;
@@ -120,42 +124,43 @@ async fn wrong_rows(
     fleet: &VisibleFleet,
     rows: &[FleetRow],
 ) -> Result<Vec<WrongRow>, ScreenError> {
-    let causes = causes(visit).await?;
-    Ok(rows.iter().map(|row| wrong_row(visit, row, fleet, &causes)).collect())
-}
-
-/// Returns the titles of open incidents by the id of each service that they affect.
-async fn causes(visit: &UserVisit) -> Result<HashMap<String, String>, ScreenError> {
-    let body = seen(visit, "/v1/incidents?resolved=false&per_page=100").await?;
-    let mut found = HashMap::new();
-    for incident in body["data"].as_array().into_iter().flatten() {
-        for service in incident["services"].as_array().into_iter().flatten() {
-            found.entry(text(&service["id"])).or_insert_with(|| text(&incident["title"]));
-        }
-    }
-    Ok(found)
+    let keys: Vec<ServiceKey> = rows.iter().map(|row| row.key).collect();
+    let main = visit.visit.state().databases.main.reader();
+    let evidence = match visit.may(Permission::IncidentsView) {
+        true => evidence::of_open_incidents(main, &keys).await.map_err(ApiError::from)?,
+        false => HashMap::new(),
+    };
+    Ok(rows.iter().map(|row| wrong_row(visit, row, fleet, evidence.get(&row.key))).collect())
 }
 
 fn wrong_row(
     visit: &UserVisit,
     row: &FleetRow,
     fleet: &VisibleFleet,
-    causes: &HashMap<String, String>,
+    evidence: Option<&OutageEvidence>,
 ) -> WrongRow {
-    let id = row.id.to_string();
     let mark = match row.incident {
         IncidentPresence::Absent => String::new(),
         IncidentPresence::Open => visit.texts.text("mark-incident"),
         IncidentPresence::Acknowledged => visit.texts.text("mark-acknowledged"),
     };
     WrongRow {
-        link: format!("/console/services/{id}"),
+        link: format!("/console/services/{}", row.id),
         name: row.name.clone(),
         tone: tone_of(row.status),
         status: visit.texts.text(&format!("word-{}", row.status)),
         since: row.since.map(|at| duration(seconds_between(at.ms(), fleet.now.ms()))).unwrap_or_default(),
         mark,
-        cause: causes.get(&id).cloned().unwrap_or_default(),
+        cause: evidence.map(|evidence| cause_of(visit.texts, row.check_type, evidence)).unwrap_or_default(),
+    }
+}
+
+/// Returns why a service is wrong: what the newest failed check says, or that no ping came.
+fn cause_of(texts: ConsoleTexts, check_type: CheckType, evidence: &OutageEvidence) -> String {
+    match &evidence.last_failure {
+        Some(failure) => failure.message().to_owned(),
+        None if check_type == CheckType::Heartbeat => texts.text("no-ping-came"),
+        None => String::new(),
     }
 }
 
@@ -206,4 +211,30 @@ async fn notices(visit: &UserVisit) -> Result<Vec<String>, ScreenError> {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case(json!({"error_code": "connect_refused", "error_message": "Connection refused"}), CheckType::Tcp, "Connection refused")]
+    #[case(json!({"error_code": "timeout", "error_message": ""}), CheckType::Http, "timeout")]
+    #[case(json!(null), CheckType::Heartbeat, "No ping came in time.")]
+    #[case(json!(null), CheckType::Http, "")]
+    fn the_cause_is_what_the_newest_failed_check_says(
+        #[case] failure: Value,
+        #[case] check_type: CheckType,
+        #[case] expected: &str,
+    ) {
+        let mut stored = json!({"since": 0, "last_failure": failure});
+        if !failure.is_null() {
+            stored["last_failure"]["at"] = json!(0);
+        }
+        let evidence: OutageEvidence = serde_json::from_value(stored).unwrap();
+        assert_eq!(cause_of(ConsoleTexts::of("en"), check_type, &evidence), expected);
+    }
 }
