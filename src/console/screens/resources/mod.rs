@@ -34,7 +34,7 @@ use crate::console::screens::resources::service_names::with_service_ids;
 use crate::console::screens::resources::spec::{
     ActionSpec, FieldKind, FieldSpec, FieldTime, ResourcePlace, ResourceSpec,
 };
-use crate::console::screens::resources::stored_form::stored_form;
+use crate::console::screens::resources::stored_form::{new_form, stored_form};
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::screens::resources::view::{
     KindRow, KindsDocument, ListDocument, ResourceDocument, ResourceViewer, SecretDocument, lists_of,
@@ -148,7 +148,7 @@ impl ResourceRequest<'_> {
             title = format!("{title}: {}", definition(kind).label);
         }
         let filled = entered.unwrap_or_else(|| {
-            let mut form = stored_form(&fields, &Value::Null, FieldTime::Creation);
+            let mut form = new_form(&fields, &self.visit.visit.query);
             kind.into_iter().for_each(|kind| form.push("kind", kind.as_str()));
             FilledForm { form, ..FilledForm::default() }
         });

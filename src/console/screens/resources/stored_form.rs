@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::console::form_data::FormData;
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
+use crate::id::Id;
 
 /// Ends the name of the input that says that a secret is stored.
 pub(in crate::console) const STORED: &str = "stored";
@@ -13,6 +14,22 @@ pub(in crate::console) fn stored_form(fields: &[FieldSpec], view: &Value, time: 
     let mut form = FormData::default();
     let shown = fields.iter().filter(|spec| spec.is_shown(time));
     shown.for_each(|spec| fill(&mut form, spec, "", view));
+    form
+}
+
+/// Returns the form for a new resource. A link may choose the resources to which it refers, by their ids: what the address says
+/// about other fields is left out.
+pub(in crate::console) fn new_form(fields: &[FieldSpec], query: &FormData) -> FormData {
+    let mut form = FormData::default();
+    for spec in fields.iter().filter(|spec| spec.is_shown(FieldTime::Creation)) {
+        let is_reference = matches!(spec.kind, FieldKind::Reference(_) | FieldKind::References(_));
+        let chosen = query.all(spec.name).filter(|id| is_reference && id.parse::<Id>().is_ok());
+        let chosen: Vec<&str> = chosen.collect();
+        if chosen.is_empty() {
+            fill(&mut form, spec, "", &Value::Null);
+        }
+        chosen.iter().for_each(|id| form.push(spec.name, id));
+    }
     form
 }
 
@@ -104,5 +121,18 @@ mod tests {
             stored_form(&[spec], &view, FieldTime::Always).all(spec.name).collect::<Vec<_>>(),
             expected
         );
+    }
+
+    #[test]
+    fn a_link_chooses_references_and_nothing_else() {
+        let fields =
+            [field("title", FieldKind::Text).preset("Work"), field("service_ids", FieldKind::References(""))];
+        let id = Id::random().to_string();
+        let mut query = FormData::default();
+        query.push("title", "Click here");
+        query.push("service_ids", "<b>");
+        query.push("service_ids", &id);
+        let form = new_form(&fields, &query);
+        assert_eq!((form.text("title"), form.all("service_ids").collect::<Vec<_>>()), ("Work", vec![&*id]));
     }
 }

@@ -1,4 +1,4 @@
-//! What can be done with a service at once: check now, pause, resume, silence, delete.
+//! What can be done with a service at once: check now, pause, resume, silence, end of a silence, delete.
 
 use actix_web::HttpResponse;
 use serde_json::json;
@@ -8,6 +8,7 @@ use crate::console::form_data::FormData;
 use crate::console::screen_error::ScreenError;
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
+use crate::id::Id;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -28,6 +29,11 @@ pub(in crate::console) async fn run(
             return Ok(answer::see_other(&format!("/services/{id}?done=check-now")));
         }
         "silence" => silence(visit, id, form).await?,
+        "end-maintenance" => {
+            let maintenance: Id = form.text("maintenance").parse().map_err(|_| ScreenError::Unknown)?;
+            let target = format!("/v1/maintenances/{maintenance}/complete");
+            visit.write(HttpVerb::Post, &target, &json!({}), None).await?;
+        }
         "override" => {
             let body = json!({"status": form.text("status"), "reason": form.text("reason")});
             visit.write(HttpVerb::Post, &format!("{path}/status-override"), &body, None).await?;

@@ -9,6 +9,7 @@ mod edges;
 pub(in crate::console) mod editor;
 mod explanation;
 mod neighbours;
+mod open_matters;
 mod past_figures;
 pub(in crate::console) mod pasted_target;
 mod service_form;
@@ -31,6 +32,7 @@ use crate::console::screens::service::checks::CheckRow;
 use crate::console::screens::service::edges::{ChangeRow, EdgeView};
 use crate::console::screens::service::explanation::ExplainedService;
 use crate::console::screens::service::neighbours::NeighbourLink;
+use crate::console::screens::service::open_matters::OpenMatter;
 use crate::console::screens::service::past_figures::PeriodFigures;
 use crate::console::screens::service::status_mark::tone_of;
 use crate::console::screens::service::what_if::{WhatIfAnswer, WhatIfVariant};
@@ -54,6 +56,8 @@ struct ServiceDocument {
     id: String,
     service: ServiceHead,
     explanation: VerdictExplanation,
+    /// Open incidents and maintenances in progress.
+    matters: Vec<OpenMatter>,
     votes: Vec<LocationVoteRow>,
     answer: Option<WhatIfAnswer>,
     variants: Vec<WhatIfVariant>,
@@ -92,6 +96,8 @@ struct ServiceActions {
     edit: bool,
     delete: bool,
     silence: bool,
+    /// Report an incident.
+    report: bool,
 }
 
 /// A status that a person can set.
@@ -140,6 +146,7 @@ async fn render(
         frame: ConsoleFrame::of(visit, ConsoleSection::Services, watched.service.name.clone()),
         service: ServiceHead::of(visit, &service, &checks),
         explanation,
+        matters: open_matters::read(visit, &id).await?,
         votes: votes.into_iter().map(LocationVoteRow::of).collect(),
         answer,
         variants: if may_simulate { what_if::variants(visit.texts, &watched.service) } else { Vec::new() },
@@ -209,6 +216,7 @@ impl ServiceActions {
             edit: visit.may(Permission::ServicesEdit),
             delete: visit.may(Permission::ServicesDelete),
             silence: visit.may(Permission::MaintenancesCreate),
+            report: visit.may(Permission::IncidentsCreate),
         }
     }
 }
