@@ -80,12 +80,17 @@ impl AffectedRow {
             None if affected.impact.is_some() => "operational",
             None => "unknown",
         };
+        let impact = texts.text(&format!("word-{}", impact.replace('_', "-")));
+        let impact = match affected.recovered_at.filter(|_| affected.impact.is_some()) {
+            Some(_) => texts.about("recovered-from", &impact),
+            None => impact,
+        };
         let shown: Vec<OutageTimes> =
             outages.iter().map(|outage| OutageTimes::measured(texts, outage, now)).collect();
         Self {
             link: format!("/console/services/{}", affected.id),
             name: affected.name.clone(),
-            impact: texts.text(&format!("word-{}", impact.replace('_', "-"))),
+            impact,
             tone,
             outages: if shown.is_empty() { vec![OutageTimes::stated(texts, affected, now)] } else { shown },
         }
@@ -101,6 +106,8 @@ impl OutageTimes {
             false => ("degraded", "word-degraded"),
         };
         let end = outage.end.map(|end| end.at);
+        // What has ended is not red: the row may be about a service that works again.
+        let tone = if end.is_some() { "unknown" } else { tone };
         Self { tone, status: texts.text(word), ..Self::between(outage.start.at, end, now) }
     }
 
@@ -196,6 +203,8 @@ mod tests {
         let row =
             AffectedRow::of(ConsoleTexts::of("en"), &affected(recovered.map(at)), &[], at("14:04:07.123"));
         assert_eq!(row.tone, tone);
+        let is_over = recovered.is_some();
+        assert_eq!(row.impact, if is_over { "recovered (major outage)" } else { "major outage" });
         assert_eq!(
             lines(&row),
             [format!("named by the incident 2026-11-28 14:03:07.123 to {end}, 1 min 0 s")]
