@@ -15,6 +15,7 @@ use crate::console::live::EVENTS;
 use crate::console::live::documents::DocumentKey;
 use crate::console::screen_error::message_about;
 use crate::console::visit::{ConsoleVisit, UserVisit};
+use crate::console::wall;
 use crate::http::gate::CallerLookup as _;
 use crate::http::gate::rate_limit::{LookUp, RateLimiter};
 use crate::model::rate_limit::RateLimitDecision;
@@ -100,6 +101,7 @@ impl RequestRefusal {
         let (status, seconds) = (StatusCode::TOO_MANY_REQUESTS, self.seconds.to_string());
         let mut answer = message_about(visit, status, "too-many", &seconds);
         answer.headers_mut().insert(RETRY_AFTER, self.seconds.into());
+        wall::refresh(visit, &mut answer);
         answer
     }
 }

@@ -81,12 +81,17 @@ pub(super) async fn answer(visit: &ConsoleVisit, is_post: bool) -> Option<HttpRe
     }
     let shown = show(visit).await;
     let mut answer = shown.unwrap_or_else(|error| error.of_stranger(visit));
-    // A wall that fails for a moment shows the state again by itself.
-    if answer.status() != StatusCode::NOT_FOUND {
+    refresh(visit, &mut answer);
+    Some(answer)
+}
+
+/// Lets the browser of a wall load its document again, also one that fails or is refused for a moment. Only a wall without
+/// its key stays as it is.
+pub(super) fn refresh(visit: &ConsoleVisit, answer: &mut HttpResponse) {
+    if visit.path == WALL && answer.status() != StatusCode::NOT_FOUND {
         let headers = answer.headers_mut();
         headers.insert(HeaderName::from_static("refresh"), HeaderValue::from_static(REFRESH));
     }
-    Some(answer)
 }
 
 async fn show(visit: &ConsoleVisit) -> Result<HttpResponse, ScreenError> {

@@ -1,5 +1,7 @@
 //! The maintenances of a month, and what series plan in it, by day.
 
+use std::ops::RangeInclusive;
+
 use chrono::NaiveDate;
 
 use crate::clock::{DAY_MS, Timestamp};
@@ -88,18 +90,28 @@ async fn maintenances_of(
 ) -> Result<(Vec<CalendarWindow>, usize), ScreenError> {
     // Work may have been started a little before its planned time.
     let to = range.to.plus_ms(DAY_MS);
+    let read = async |page: usize| {
+        visit
+            .get(&format!("/v1/maintenances?from={}&to={to}&per_page={PER_PAGE}&page={page}", range.from))
+            .await
+    };
+    let first = read(1).await?;
+    let total = first["meta"]["total"].as_u64().and_then(|total| usize::try_from(total).ok()).unwrap_or(0);
+    // The API lists the latest ones first.
     let mut windows = Vec::new();
-    for page in 1..=WINDOWS_MAX / PER_PAGE {
-        let target = format!("/v1/maintenances?from={}&to={to}&per_page={PER_PAGE}&page={page}", range.from);
-        let body = visit.get(&target).await?;
-        let rows = body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        windows.extend(rows.iter().filter_map(|row| CalendarWindow::of(row, now)));
-        let total = body["meta"]["total"].as_u64().and_then(|total| usize::try_from(total).ok());
-        if rows.len() < PER_PAGE || page == WINDOWS_MAX / PER_PAGE {
-            return Ok((windows, total.unwrap_or_default()));
-        }
+    for page in shown_pages(total) {
+        let body = if page == 1 { first.clone() } else { read(page).await? };
+        let rows = body["data"].as_array().into_iter().flatten();
+        windows.extend(rows.filter_map(|row| CalendarWindow::of(row, now)));
     }
-    Ok((windows, 0))
+    Ok((windows, total))
+}
+
+/// Returns the pages of a list of this length that are shown, which are its last ones.
+fn shown_pages(total: usize) -> RangeInclusive<usize> {
+    let last = total.div_ceil(PER_PAGE).max(1);
+    // One page more, because the last one may be nearly empty.
+    last.saturating_sub(WINDOWS_MAX / PER_PAGE).max(1)..=last
 }
 
 fn entries_of(
@@ -127,4 +139,24 @@ fn plain_text(days: &[CalendarDay]) -> String {
     };
     let lines = days.iter().flat_map(|day| day.entries.iter().map(move |entry| line(day, entry)));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Of too many maintenances, those that come first in the month are shown: they are at the end of the list of the API.
+    #[rstest]
+    #[case(0, 1..=1)]
+    #[case(100, 1..=1)]
+    #[case(101, 1..=2)]
+    #[case(200, 1..=2)]
+    #[case(201, 1..=3)]
+    #[case(301, 2..=4)]
+    #[case(999, 8..=10)]
+    fn the_earliest_maintenances_are_shown(#[case] total: usize, #[case] pages: RangeInclusive<usize>) {
+        assert_eq!(shown_pages(total), pages);
+    }
 }
