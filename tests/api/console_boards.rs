@@ -29,7 +29,7 @@ fn open_incident(client: &Client, more: &Value) -> String {
 }
 
 /// An escalation policy with two steps, the first one at once.
-fn escalate(client: &Client) -> Sink {
+pub(crate) fn escalate(client: &Client) -> Sink {
     let sink = Sink::start();
     let channel = create_channel(client, &webhook(&sink.url(), &json!({"name": "Phones"})))["id"].clone();
     let steps = [0, 900].map(|after| json!({"after_seconds": after, "channel_ids": [channel]}));

@@ -78,6 +78,8 @@ fn a_series_is_planned_across_a_change_of_clocks() {
     let shown = month_of(&user, &month, "UTC");
     assert_eq!(shown[..2], expected);
     let last = change + TimeDelta::days(7);
+    let far = user.get("/maintenances?month=2099-01").expect(200).body;
+    assert!(far.contains("Not everything is shown") && !far.contains("Restart"), "{far}");
     let lines = [shown, month_of(&user, &last.format("%Y-%m").to_string(), "UTC")].concat();
     let after = "02:00–04:00 Europe/Berlin · 01:00–03:00 UTC";
     assert!(

@@ -38,6 +38,8 @@ fn requests_of_users_and_strangers_are_limited() {
     let live: Vec<&str> = live.iter().map(String::as_str).collect();
     let stranger = client.without_token();
     stranger.send("GET", "/console/services", &live, b"").expect(200);
+    // Documents that are made for one user are not requests of open screens, whatever the header says.
+    until_refused(|| stranger.send("GET", "/console/settings", &live, b""), 200);
     user.get("/static/console.0123.js").expect(200);
 
     let sign_in = || stranger.send("GET", "/console/sign-in", &[], b"");
@@ -45,6 +47,9 @@ fn requests_of_users_and_strangers_are_limited() {
     assert!(refused.header("retry-after").is_some());
     // A session is found although strangers at the same address have used up the window.
     other.get("/settings").expect(200);
+    // The screen of a refused wall is loaded again by itself.
+    let wall = until_refused(|| stranger.send("GET", "/console/wall?key=unknown", &[], b""), 404);
+    assert_eq!(wall.header("refresh"), Some("30"));
 }
 
 /// Signs in with the old password while a new one is chosen: the session is ended with the others, or is not begun.

@@ -36,6 +36,7 @@ mod console_forms;
 mod console_keys;
 mod console_limits;
 mod console_live;
+mod console_now;
 mod console_passkeys;
 mod console_proxy;
 mod console_service;
