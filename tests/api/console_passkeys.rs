@@ -3,6 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::console_proxy::{ANNA, behind_proxy, invite};
 use crate::support::authenticator::{Authenticator, challenge};
 use crate::support::browser::{Browser, BrowserOptions};
 use crate::support::client::{Answer, Client, exchange};
@@ -290,6 +291,24 @@ fn a_passkey_is_added_and_removed_with_the_password_again() {
     ask(&[("what", "passkey-challenge"), ("present", PASSWORD)]).expect(429);
     remove(&user, &id, PASSWORD).expect(422);
     assert_eq!(client.get(&passkeys).expect(200).data()[0]["id"], id.as_str());
+}
+
+/// A user without a password adds a passkey while the proxy signs the user in; a session that the passkey has begun adds none.
+#[test]
+fn a_passkey_alone_adds_no_other() {
+    let server = behind_proxy(&[]);
+    let client = server.client();
+    invite(&client, "anna@example.com", "viewer");
+    let mut device = Authenticator::new(&client);
+    device.user_handle = client.get("/v1/users").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    let own = device.origin.clone();
+    let challenge = challenge_from(&client, &own, SETTINGS, ANNA).expect(200).body;
+    send_from(&client, &own, SETTINGS, &device.made(&challenge, "Key"), ANNA).expect(303);
+    let challenge = challenge_from(&client, &own, SIGN_IN, NO_LINE).expect(200).body;
+    let session = send_from(&client, &own, SIGN_IN, &device.used(&challenge), NO_LINE).expect(303);
+    let cookie = format!("Cookie: {}", cookie_of(&session));
+    client.without_token().send("GET", "/console/settings", &[&cookie], b"").expect(200);
+    challenge_from(&client, &own, SETTINGS, &cookie).expect(403);
 }
 
 /// Of two removals at the same time one finds the passkey, and only that one is noted.

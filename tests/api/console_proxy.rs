@@ -9,14 +9,14 @@ use crate::support::server::{Server, failing_start};
 
 const HEADER: (&str, &str) = ("WATCHKEEPER_CONSOLE__PROXY_USER_HEADER", "X-Forwarded-Email");
 const PROXY: (&str, &str) = ("WATCHKEEPER_TRUSTED_PROXIES", "127.0.0.1");
-const ANNA: &str = "X-Forwarded-Email: anna@example.com";
+pub(crate) const ANNA: &str = "X-Forwarded-Email: anna@example.com";
 
 /// A server behind a proxy, which is this test.
-fn behind_proxy(more: &[(&str, &str)]) -> Server {
+pub(crate) fn behind_proxy(more: &[(&str, &str)]) -> Server {
     Server::with("", &[&[HEADER, PROXY], more].concat())
 }
 
-fn invite(client: &Client, email: &str, role: &str) {
+pub(crate) fn invite(client: &Client, email: &str, role: &str) {
     client.post("/v1/users", &json!({"email": email, "role": role})).expect(201);
 }
 
