@@ -1,9 +1,10 @@
 //! Fields of a form as they are shown: with labels, options, rows and problems.
 
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::field_texts::{label_of, text_name, word_of};
 use crate::console::screens::resources::filled_form::FilledForm;
 use crate::console::screens::resources::form_field::{
-    ConsoleField, FieldRow, FormControl, FormOption, RowButton, label_of, word_of,
+    ConsoleField, FieldRow, FormControl, FormOption, RowButton,
 };
 use crate::console::screens::resources::form_rows::{MORE_ROWS, MOVE_ROW, REMOVED, RowDirection};
 use crate::console::screens::resources::reference_lists::ReferenceLists;
@@ -58,7 +59,7 @@ impl FieldPlace<'_> {
     /// The name of a text about a field here: with the name of what is around it.
     fn text_name(&self, start: &str, spec: &FieldSpec) -> String {
         let around = self.prefix.rsplit('.').find(|part| part.parse::<usize>().is_err()).unwrap_or_default();
-        format!("{start}-{around}-{}", spec.name).replace(['_', '.'], "-")
+        text_name(start, &[around, spec.name])
     }
 }
 
@@ -276,10 +277,9 @@ impl FormBuilder<'_> {
     /// The words as options: each with its text for this field if there is one, else with its general one.
     fn words(&self, field: &str, words: &[&str], chosen: &[String]) -> Vec<FormOption> {
         let texts = self.visit.texts;
-        let own = |word: &str| format!("word-{field}-{word}").replace(['_', '.'], "-");
         let option = |word: &&str| FormOption {
             value: (*word).to_owned(),
-            text: texts.text_or(&own(word), &word_of(texts, word)),
+            text: word_of(texts, field, word),
             is_chosen: chosen.iter().any(|one| one == word),
         };
         words.iter().map(option).collect()

@@ -2,7 +2,6 @@
 
 use askama::Template;
 
-use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::ConsoleFrame;
 
 /// A field as the form shows it.
@@ -99,9 +98,9 @@ pub(in crate::console) struct OptionGroup {
 }
 
 impl ConsoleField {
-    /// True if the options are named `group.option`, such as permissions.
+    /// True if the options are shown as `group.option`, such as permissions.
     pub(in crate::console) fn has_groups(&self) -> bool {
-        !self.options.is_empty() && self.options.iter().all(|option| is_grouped(&option.value))
+        !self.options.is_empty() && self.options.iter().all(|option| is_grouped(&option.text))
     }
 
     /// The options by the part of their names before the dot; one group without a title for other options.
@@ -174,22 +173,6 @@ fn is_grouped(name: &str) -> bool {
         };
         is_word(group) && is_word(rest)
     })
-}
-
-/// Returns the label of a field: its text, or its name in words.
-pub(in crate::console) fn label_of(texts: ConsoleTexts, name: &str) -> String {
-    let plain = name.strip_suffix("_ids").map(|stem| format!("{stem}s")).unwrap_or_else(|| name.to_owned());
-    let plain = plain.strip_suffix("_id").map(str::to_owned).unwrap_or(plain);
-    let last = plain.rsplit('.').next().unwrap_or(&plain).to_owned();
-    let words = last.replace('_', " ");
-    let mut letters = words.chars();
-    let sentence = letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>());
-    texts.text_or(&format!("field-{}", last.replace('_', "-")), &sentence.unwrap_or_default())
-}
-
-/// Returns the word of the API in the language of the console.
-pub(in crate::console) fn word_of(texts: ConsoleTexts, word: &str) -> String {
-    texts.text_or(&format!("word-{}", word.replace(['_', '.'], "-")), &word.replace('_', " "))
 }
 
 #[cfg(test)]

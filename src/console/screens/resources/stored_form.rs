@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::console::form_data::FormData;
+use crate::console::screens::resources::field_texts::object_name;
 use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime};
 use crate::id::Id;
 
@@ -62,9 +63,7 @@ pub(in crate::console) fn value_at<'a>(view: &'a Value, spec: &FieldSpec) -> &'a
         return found;
     }
     // The API shows a reference as an object with id and name, and takes its id.
-    let stem = spec.name.strip_suffix("_ids").map(|stem| format!("{stem}s"));
-    let stem = stem.or_else(|| spec.name.strip_suffix("_id").map(str::to_owned));
-    stem.map_or(found, |stem| at_path(view, &stem))
+    at_path(view, &object_name(spec.name))
 }
 
 /// Returns the value at a path of members; null if there is none.

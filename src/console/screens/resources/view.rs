@@ -6,16 +6,15 @@ use serde_json::Value;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
+use crate::console::screens::resources::field_texts::label_of;
 use crate::console::screens::resources::filled_form::FilledForm;
 use crate::console::screens::resources::form_builder::{FormView, build_form};
-use crate::console::screens::resources::form_field::{ConsoleField, label_of, word_of};
+use crate::console::screens::resources::form_field::ConsoleField;
+use crate::console::screens::resources::shown_value::shown_value;
 use crate::console::screens::resources::spec::{FieldTime, ResourceSpec};
 use crate::console::screens::resources::stored_form::at_path;
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::visit::UserVisit;
-
-/// Longest value in a cell, in characters.
-const CELL_LENGTH: usize = 120;
 
 /// A list of resources.
 #[derive(Template)]
@@ -143,37 +142,15 @@ impl ResourceViewer<'_> {
     }
 
     fn row(&self, row: &Value) -> ListRow {
-        let mut cells = self.spec.columns.iter().map(|path| self.cell(at_path(row, path)));
+        let mut cells = self.spec.columns.iter().map(|path| self.cell(row, path));
         let name = cells.next().filter(|name| !name.is_empty()).unwrap_or_else(|| "–".to_owned());
         let link = format!("/console{}/{}", self.screen, row["id"].as_str().unwrap_or_default());
         ListRow { link, name, cells: cells.collect() }
     }
 
-    /// Returns a value as a person reads it.
-    fn cell(&self, value: &Value) -> String {
-        let texts = self.visit.texts;
-        let text = match value {
-            Value::Null => String::new(),
-            Value::Bool(is_true) => texts.text(if *is_true { "yes" } else { "no" }),
-            Value::Number(number) => number.to_string(),
-            Value::String(text) if is_instant(text) => format!("{} {} UTC", &text[..10], &text[11..19]),
-            Value::String(text) if is_word(text) => word_of(texts, text),
-            Value::String(text) => text.clone(),
-            Value::Array(items) => items.iter().map(|item| self.cell(item)).collect::<Vec<_>>().join(", "),
-            Value::Object(object) => {
-                let named = ["name", "label", "title", "hostname", "status"]
-                    .iter()
-                    .find_map(|name| object.get(*name));
-                named
-                    .or_else(|| object.values().find(|value| value.is_string()))
-                    .map(|value| self.cell(value))
-                    .unwrap_or_default()
-            }
-        };
-        match text.char_indices().nth(CELL_LENGTH) {
-            Some((end, _)) => format!("{}…", &text[..end]),
-            None => text,
-        }
+    /// Returns the value at a path as a person reads it.
+    fn cell(&self, view: &Value, path: &str) -> String {
+        shown_value(self.visit.texts, path, at_path(view, path))
     }
 
     pub(super) fn pages(&self, meta: &Value) -> PageLinks {
@@ -187,7 +164,7 @@ impl ResourceViewer<'_> {
     }
 
     pub(super) fn title_of(&self, view: &Value) -> String {
-        let name = self.cell(at_path(view, self.spec.columns.first().copied().unwrap_or("name")));
+        let name = self.cell(view, self.spec.columns.first().copied().unwrap_or("name"));
         if name.is_empty() { self.visit.texts.text(&format!("title-{}", self.spec.name)) } else { name }
     }
 
@@ -196,7 +173,10 @@ impl ResourceViewer<'_> {
         let members = view.as_object().into_iter().flatten();
         let shown = members.filter(|(name, value)| !value.is_null() && name.as_str() != "id");
         shown
-            .map(|(name, value)| FactRow { name: label_of(self.visit.texts, name), value: self.cell(value) })
+            .map(|(name, value)| FactRow {
+                name: label_of(self.visit.texts, name),
+                value: shown_value(self.visit.texts, name, value),
+            })
             .filter(|fact| !fact.value.is_empty())
             .collect()
     }
@@ -276,13 +256,4 @@ pub(in crate::console) fn lists_of(
         }
     }
     if links.len() > 1 { links } else { Vec::new() }
-}
-
-fn is_instant(text: &str) -> bool {
-    text.len() == 24 && text.ends_with('Z') && text.as_bytes().get(10) == Some(&b'T')
-}
-
-/// Returns true for a word of the API, such as a state.
-fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }

@@ -134,7 +134,7 @@ pub(super) static SLA_TARGETS: ResourceSpec = ResourceSpec {
         field("service_id", Kind::Reference(SERVICES)),
         field("tag_id", Kind::Reference(TAGS)),
         needed("objective", Kind::Number),
-        field("period", Kind::Word(PeriodKind::WORDS)),
+        needed("period", Kind::Word(PeriodKind::WORDS)),
         field("rolling_days", Kind::Number),
         field("time_zone", Kind::Text),
         field("business_hours", Kind::Rows(HOURS)),
