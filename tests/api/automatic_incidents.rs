@@ -63,7 +63,10 @@ async fn a_failed_target_opens_an_incident_until_it_recovers() {
     assert_eq!((&open["title"], &open["status"]), (&json!("Shop is down"), &json!("investigating")));
     assert_eq!((&open["severity"], &open["is_published"]), (&json!("critical"), &json!(false)));
     assert_eq!((&open["created_by"], &open["kind"]), (&Value::Null, &json!("standard")));
-    assert_eq!(open["updates"][0]["message"], "No answer comes as it should. We are looking into it.");
+    assert_eq!(
+        open["updates"][0]["message"],
+        "We are not getting the expected response. We are looking into it."
+    );
     let stood_ms = ms_of_day(&open["created_at"]) - ms_of_day(&open["started_at"]);
     assert!((0..=2_000).contains(&stood_ms), "the incident stood {stood_ms} ms after the first bad look");
     assert_eq!(
@@ -95,7 +98,7 @@ async fn a_relapse_belongs_to_the_incident() {
     target.stop();
     let again = until_one(&client, "the relapse", |seen| statuses(seen).len() == 3).await;
     assert_eq!(statuses(&again), ["investigating", "monitoring", "investigating"]);
-    assert_eq!(again["updates"][2]["message"], "What worked again is affected again.");
+    assert_eq!(again["updates"][2]["message"], "A service that had recovered is affected again.");
     assert_eq!(impact(&client, &id)["is_recovered"], false);
 }
 

@@ -171,7 +171,7 @@ async fn a_burning_budget_causes_a_notice() {
     let target =
         json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
     let target = client.post("/v1/sla-targets", &target).expect(201).data();
-    let notices = until_notices(&sink, &[(false, "The error budget of Gold burns fast")]).await;
+    let notices = until_notices(&sink, &[(false, "The error budget of Gold is being used up fast")]).await;
     assert_eq!(notices[0]["severity"], "critical");
     assert_eq!(
         notices[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
@@ -270,7 +270,7 @@ async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     let shop = json!({"name": "Shop", "check_type": "ssl", "target": target.address(),
         "settings": {"interval_seconds": 3_600, "retries": 0}});
     let shop = create(&client, &shop);
-    let notices = until_notices(&sink, &[(false, "The certificate of Shop ends soon")]).await;
+    let notices = until_notices(&sink, &[(false, "The certificate of Shop expires soon")]).await;
     assert_eq!(notices[0]["severity"], "minor");
     assert!(notices[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", notices[0]);
     // During a maintenance no notice is sent.
@@ -279,7 +279,7 @@ async fn an_expiring_certificate_causes_a_notice_until_it_is_renewed() {
     client.post(&format!("/v1/services/{shop}/resume"), &json!({})).expect(200);
     until_notices(
         &sink,
-        &[(false, "The certificate of Shop ends soon"), (true, "The certificate of Shop is fine again")],
+        &[(false, "The certificate of Shop expires soon"), (true, "The certificate of Shop was renewed")],
     )
     .await;
 }

@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn both_parts_contain_the_reason() {
-        assert!(text(&outage()).starts_with(&format!("Shop is down\n\n{REASON}\n\nNo answer")));
+        assert!(text(&outage()).starts_with(&format!("Shop is down\n\n{REASON}\n\nWe are not")));
         let html = html(&outage()).unwrap();
         for cell in [
             "https://shop.example/",

@@ -55,7 +55,7 @@ pub(super) const REASON: &str = "Shop (https://shop.example/): connect_refused, 
 pub(super) fn outage() -> NotificationMessage {
     with(incident(), |facts| {
         facts.title = "Shop is down".into();
-        facts.text = "No answer comes as it should.".into();
+        facts.text = "We are not getting the expected response.".into();
         facts.services.truncate(1);
         facts.services_count = 1;
         let service = &mut facts.services[0];

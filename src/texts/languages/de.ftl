@@ -17,14 +17,14 @@ incident-unstable = { $others ->
 }
 incident-unnamed = Einige Systeme sind betroffen
 
-opened-down = Es kommt keine Antwort, wie sie sein soll. Wir gehen dem nach.
+opened-down = Die erwartete Antwort bleibt aus. Wir gehen dem nach.
 opened-degraded = Es funktioniert, aber nicht, wie es soll. Wir gehen dem nach.
 opened-unstable = Immer wieder kommt es zu Ausfällen. Wir gehen dem nach.
 
 joined = Weitere Dienste sind betroffen.
-worsened = Was beeinträchtigt war, ist jetzt ausgefallen.
+worsened = Ein Dienst, der beeinträchtigt war, ist jetzt ausgefallen.
 unstable = Ein Dienst fällt immer wieder aus und kommt zurück.
-relapsed = Was wieder funktionierte, ist erneut betroffen.
+relapsed = Ein Dienst, der wieder in Betrieb war, ist erneut betroffen.
 monitoring = Alles funktioniert wieder. Wir beobachten die Lage weiter.
 resolved = Alles funktioniert wieder.
 
