@@ -55,7 +55,7 @@ async fn a_browser_adds_and_uses_a_passkey() {
     browser.press("wrong");
     browser.press("\u{e007}");
     let problem = "document.querySelector('form[data-passkey] p.problem:not([hidden])')?.textContent";
-    until(&browser, problem, &json!("The present password is wrong.")).await;
+    until(&browser, problem, &json!("The current password is wrong.")).await;
     let errors = browser.errors();
     assert!(errors.len() == 1 && errors[0].contains("403"), "{errors:?}");
     browser.run("document.querySelector('#passkey-present').value = ''");
@@ -279,11 +279,11 @@ fn a_passkey_is_added_and_removed_with_the_password_again() {
         [&[("what", "passkey-challenge")][..], &[("what", "passkey-challenge"), ("present", "wrong")]]
     {
         let refused = ask(fields).expect(403);
-        assert_eq!(refused.body, "The present password is wrong.");
+        assert_eq!(refused.body, "The current password is wrong.");
     }
     user.post("/settings", &[("what", "passkey-remove"), ("id", &id)]).expect(422);
     let refused = remove(&user, &id, "wrong").expect(422);
-    assert!(refused.body.contains("The present password is wrong."), "{}", refused.body);
+    assert!(refused.body.contains("The current password is wrong."), "{}", refused.body);
     assert_eq!(client.get(&passkeys).expect(200).data()[0]["id"], id.as_str());
     for _ in 4..10 {
         ask(&[("what", "passkey-challenge"), ("present", "wrong")]).expect(403);
@@ -340,6 +340,6 @@ fn a_user_has_at_most_twenty_passkeys() {
         Authenticator::new(&client).add(&client, &user, &format!("Key {number}")).expect(303);
     }
     let refused = Authenticator::new(&client).add(&client, &user, "Key 21").expect(422);
-    assert!(refused.body.contains("You have as many passkeys as possible."), "{}", refused.body);
+    assert!(refused.body.contains("You cannot have more passkeys."), "{}", refused.body);
     assert_eq!(client.get(&passkeys(&client)).expect(200).data().as_array().unwrap().len(), 20);
 }

@@ -194,7 +194,7 @@ mod tests {
         let nodes = nodes(ConsoleTexts::of("en"), &ownership);
         let lines: Vec<String> =
             nodes.iter().map(|node| format!("{} {} {}", node.name, node.partitions, node.state)).collect();
-        assert_eq!(lines, ["a 40 alive, leads", "b 24 not alive"]);
+        assert_eq!(lines, ["a 40 alive, leader", "b 24 not alive"]);
         assert!(super::nodes(ConsoleTexts::of("en"), &Value::Null).is_empty());
     }
 }
