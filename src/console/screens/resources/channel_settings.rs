@@ -8,9 +8,10 @@ use crate::notify::kinds::{ChannelField, FieldShape, definition};
 
 /// The settings of all kinds.
 static SETTINGS: LazyLock<Vec<KindSettings>> = LazyLock::new(|| {
-    let settings = |kind| KindSettings {
-        kind,
-        fields: definition(kind).fields.iter().map(|setting| field(kind, setting)).collect(),
+    let settings = |kind| {
+        let fields: Vec<FieldSpec> =
+            definition(kind).fields.iter().map(|setting| field(kind, setting)).collect();
+        KindSettings { kind, new: fields.iter().map(|spec| of_new_channel(kind, spec)).collect(), fields }
     };
     ChannelKind::ALL.into_iter().map(settings).collect()
 });
@@ -19,17 +20,35 @@ static SETTINGS: LazyLock<Vec<KindSettings>> = LazyLock::new(|| {
 struct KindSettings {
     kind: ChannelKind,
     fields: Vec<FieldSpec>,
+    /// Those of a new channel.
+    new: Vec<FieldSpec>,
 }
 
 /// Returns the fields of a form, with those of the settings of this kind of channel.
-pub(super) fn with_settings(fields: &[FieldSpec], kind: Option<ChannelKind>) -> Vec<FieldSpec> {
+pub(super) fn with_settings(
+    fields: &[FieldSpec],
+    kind: Option<ChannelKind>,
+    time: FieldTime,
+) -> Vec<FieldSpec> {
     let found = SETTINGS.iter().find(|settings| Some(settings.kind) == kind);
-    let inner = found.map(|settings| settings.fields.as_slice()).unwrap_or_default();
+    let of_time = |settings: &'static KindSettings| {
+        if time == FieldTime::Creation { &settings.new } else { &settings.fields }
+    };
+    let inner = found.map(|settings| of_time(settings).as_slice()).unwrap_or_default();
     let resolved = |spec: &FieldSpec| match spec.kind {
         FieldKind::ChannelSettings => FieldSpec { kind: FieldKind::Settings(inner), ..*spec },
         _ => *spec,
     };
     fields.iter().map(resolved).collect()
+}
+
+/// Returns the field of a new channel: the signing secret of a webhook is drawn if none is entered.
+fn of_new_channel(kind: ChannelKind, spec: &FieldSpec) -> FieldSpec {
+    if kind == ChannelKind::Webhook && spec.name == "secret" {
+        FieldSpec { is_required: false, catalogue: None, ..*spec }
+    } else {
+        *spec
+    }
 }
 
 fn field(channel: ChannelKind, setting: &ChannelField) -> FieldSpec {
@@ -63,8 +82,9 @@ mod tests {
     /// Everything that is secret is entered into a field that is not shown again.
     #[test]
     fn secrets_are_not_shown() {
-        for kind in ChannelKind::ALL {
-            let fields = with_settings(&[needed("settings", FieldKind::ChannelSettings)], Some(kind));
+        let times = [FieldTime::Creation, FieldTime::Change];
+        for (kind, time) in ChannelKind::ALL.into_iter().flat_map(|kind| times.map(|time| (kind, time))) {
+            let fields = with_settings(&[needed("settings", FieldKind::ChannelSettings)], Some(kind), time);
             for (spec, setting) in fields[0].inner().iter().zip(definition(kind).fields) {
                 let is_hidden = matches!(spec.kind, FieldKind::Secret | FieldKind::SecretPairs);
                 assert_eq!(is_hidden, setting.is_secret, "{kind} {}", setting.name);

@@ -100,11 +100,12 @@ mod tests {
     use crate::console::console_texts::LANGUAGES;
     use crate::console::screens::resources::channel_settings::with_settings;
     use crate::console::screens::resources::check_settings::service_fields;
-    use crate::console::screens::resources::spec::{FieldKind, FieldSpec, ResourceSpec};
+    use crate::console::screens::resources::spec::{FieldKind, FieldSpec, FieldTime, ResourceSpec};
     use crate::console::screens::resources::table::RESOURCES;
     use crate::http::description::document;
     use crate::http::v1::routes::routes;
     use crate::model::check::CheckType;
+    use crate::model::notification::ChannelKind;
 
     /// Texts that screens of resources need, and values that are shown as words.
     #[derive(Default)]
@@ -204,7 +205,9 @@ mod tests {
         for spec in RESOURCES {
             needed.members(&document, shown_by_api(&document, spec));
             spec.columns.iter().for_each(|column| needed.label("", last_name(column)));
-            with_settings(spec.fields, None).iter().for_each(|field| needed.field("", field));
+            with_settings(spec.fields, Some(ChannelKind::Webhook), FieldTime::Creation)
+                .iter()
+                .for_each(|field| needed.field("", field));
             for action in spec.actions {
                 needed.texts.insert(vec![text_name("action", &[action.name])]);
                 action.fields.iter().for_each(|field| needed.field("", field));

@@ -1,9 +1,11 @@
 //! The screens of resources that are lists and forms. What differs is in a table of descriptions.
 
+mod actions;
 mod api_lists;
 pub(in crate::console) mod changes;
 mod channel_settings;
 pub(in crate::console) mod check_settings;
+mod drawn_secret;
 pub(in crate::console) mod field_texts;
 pub(in crate::console) mod filled_form;
 pub(in crate::console) mod form_builder;
@@ -28,18 +30,19 @@ use crate::console::form_data::FormData;
 use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::channel_settings::with_settings;
+use crate::console::screens::resources::drawn_secret::DrawnSecret;
 use crate::console::screens::resources::filled_form::{FilledForm, FormProblems};
 use crate::console::screens::resources::form_builder::build_form;
 use crate::console::screens::resources::form_rows::{asks_for_rows, without_empty_rows};
 use crate::console::screens::resources::input::{MalformedField, body_of};
 use crate::console::screens::resources::service_names::with_service_ids;
 use crate::console::screens::resources::spec::{
-    ActionSpec, FieldKind, FieldSpec, FieldTime, ResourcePlace, ResourceSpec,
+    FieldKind, FieldSpec, FieldTime, ResourcePlace, ResourceSpec,
 };
 use crate::console::screens::resources::stored_form::{new_form, stored_form};
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::screens::resources::view::{
-    KindRow, KindsDocument, ListDocument, ResourceDocument, ResourceViewer, SecretDocument, lists_of,
+    FactRow, KindRow, KindsDocument, ListDocument, ResourceDocument, ResourceViewer, SecretDocument, lists_of,
 };
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
@@ -130,8 +133,8 @@ impl ResourceRequest<'_> {
     }
 
     /// The fields of a form; those of a channel depend on its kind.
-    fn fields(&self, kind: &str) -> Vec<FieldSpec> {
-        with_settings(self.spec.fields, kind.parse().ok())
+    fn fields(&self, kind: &str, time: FieldTime) -> Vec<FieldSpec> {
+        with_settings(self.spec.fields, kind.parse().ok(), time)
     }
 
     /// Returns true if a kind is chosen before the form for a new resource is shown.
@@ -143,7 +146,7 @@ impl ResourceRequest<'_> {
         self.require(self.spec.create)?;
         let mut title = self.visit.texts.text(&format!("new-{}", self.spec.name));
         let asked = entered.as_ref().map_or(&self.visit.visit.query, |entered| &entered.form).text("kind");
-        let fields = self.fields(asked);
+        let fields = self.fields(asked, FieldTime::Creation);
         let kind = asked.parse::<ChannelKind>().ok();
         if self.has_kinds() {
             let Some(kind) = kind else { return self.show_kinds(title) };
@@ -159,6 +162,7 @@ impl ResourceRequest<'_> {
             form: Some(form),
             action: format!("{}/new", self.screen()),
             key: Id::random().to_string(),
+            drawn_secret: DrawnSecret::for_new(kind)?,
             facts: Vec::new(),
             actions: Vec::new(),
             lists: Vec::new(),
@@ -190,18 +194,22 @@ impl ResourceRequest<'_> {
         if asks_for_rows(&form) {
             return refused(FormProblems::default()).await;
         }
-        let fields = self.fields(form.text("kind"));
+        let fields = self.fields(form.text("kind"), FieldTime::Creation);
         let (with_ids, problems) = with_service_ids(self.visit, &fields, &form).await?;
         if !problems.is_empty() {
             return refused(problems).await;
         }
-        let body = match body_of(&fields, &with_ids, FieldTime::Creation) {
+        let mut body = match body_of(&fields, &with_ids, FieldTime::Creation) {
             Ok(body) => body,
             Err(malformed) => return refused(self.malformed(&malformed)).await,
         };
+        let drawn = DrawnSecret::fill(&mut body, &form)?;
         let key = Some(form.text("form-key")).filter(|key| !key.is_empty());
         match self.visit.write(HttpVerb::Post, &self.api(), &body, key).await {
-            Ok(answer) => self.done(&answer["data"], "created"),
+            Ok(answer) => match drawn {
+                Some(secret) => self.show_drawn(&answer["data"], secret),
+                None => self.done(&answer["data"], "created"),
+            },
             Err(ApiError::Fields(errors)) => refused(FormProblems::of(self.visit.texts, &errors)).await,
             Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
                 refused(FormProblems::general(error.to_string())).await
@@ -215,7 +223,7 @@ impl ResourceRequest<'_> {
         let viewer = self.viewer();
         let title = viewer.title_of(&stored);
         let may_edit = self.spec.edit.is_some_and(|permission| self.visit.may(permission));
-        let fields = self.fields(stored["kind"].as_str().unwrap_or_default());
+        let fields = self.fields(stored["kind"].as_str().unwrap_or_default(), FieldTime::Change);
         let filled = entered.unwrap_or_else(|| FilledForm {
             form: stored_form(&fields, &stored, FieldTime::Change),
             ..FilledForm::default()
@@ -229,6 +237,7 @@ impl ResourceRequest<'_> {
             form,
             action: format!("{}/{id}", self.screen()),
             key: String::new(),
+            drawn_secret: None,
             facts: viewer.facts(&stored),
             actions: viewer.actions(id).await?,
             lists: viewer.inner_lists(id),
@@ -254,7 +263,7 @@ impl ResourceRequest<'_> {
             return refused(FormProblems::default()).await;
         }
         let kind = if self.has_kinds() { self.find(id).await?["kind"].take() } else { Value::Null };
-        let fields = self.fields(kind.as_str().unwrap_or_default());
+        let fields = self.fields(kind.as_str().unwrap_or_default(), FieldTime::Change);
         let (with_ids, problems) = with_service_ids(self.visit, &fields, &form).await?;
         if !problems.is_empty() {
             return refused(problems).await;
@@ -298,49 +307,9 @@ impl ResourceRequest<'_> {
     /// Shows a resource as it is stored, with why something was refused.
     async fn show_refused(&self, id: &str, problems: FormProblems) -> Result<HttpResponse, ScreenError> {
         let stored = self.find(id).await?;
-        let fields = self.fields(stored["kind"].as_str().unwrap_or_default());
+        let fields = self.fields(stored["kind"].as_str().unwrap_or_default(), FieldTime::Change);
         let form = stored_form(&fields, &stored, FieldTime::Change);
         self.show(id, Some(FilledForm { form, problems })).await
-    }
-
-    async fn act(&self, id: &str, name: &str, form: &FormData) -> Result<HttpResponse, ScreenError> {
-        let action: &ActionSpec =
-            self.spec.actions.iter().find(|action| action.name == name).ok_or(ScreenError::Unknown)?;
-        self.require(Some(action.permission))?;
-        let body = match body_of(action.fields, form, FieldTime::Creation) {
-            Ok(body) => body,
-            Err(malformed) => return self.show_refused(id, self.malformed(&malformed)).await,
-        };
-        let target = format!("{}/{id}/{name}", self.api());
-        match self.visit.write(HttpVerb::Post, &target, &body, None).await {
-            Ok(answer) if has_secret(&answer["data"]) => self.done(&answer["data"], "changed"),
-            Ok(answer) if name == "test" => self.tested(id, &answer["data"]).await,
-            Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=done", self.screen()))),
-            Err(ApiError::Fields(errors)) => {
-                let texts =
-                    errors.iter().map(|(field, rule)| format!("{field}: {}", self.visit.texts.of_rule(rule)));
-                let problems = FormProblems::general(texts.collect::<Vec<_>>().join(" "));
-                self.show_refused(id, problems).await
-            }
-            Err(error @ (ApiError::Conflict(_) | ApiError::VerifyCooldown(_))) => {
-                self.show_refused(id, FormProblems::general(error.to_string())).await
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Shows the real answer to a test message.
-    async fn tested(&self, id: &str, outcome: &Value) -> Result<HttpResponse, ScreenError> {
-        let viewer = self.viewer();
-        let stored = self.find(id).await?;
-        let title = viewer.title_of(&stored);
-        let document = SecretDocument {
-            words: self.visit.texts.text("tested"),
-            values: viewer.facts(outcome),
-            back: format!("{}/{id}", self.screen()),
-            frame: self.frame(title),
-        };
-        self.document(StatusCode::OK, document.render()?)
     }
 
     /// Leads to the resource, after its secrets were shown if it has any.
@@ -355,6 +324,21 @@ impl ResourceRequest<'_> {
             words: self.visit.texts.text("shown-once"),
             values: viewer.secrets(data, &SHOWN_ONCE),
             back: item,
+            frame: self.frame(viewer.title_of(data)),
+        };
+        self.document(StatusCode::OK, document.render()?)
+    }
+
+    /// Shows the secret that was drawn for a new resource.
+    fn show_drawn(&self, data: &Value, secret: DrawnSecret) -> Result<HttpResponse, ScreenError> {
+        let viewer = self.viewer();
+        let document = SecretDocument {
+            words: self.visit.texts.text("drawn-secret"),
+            values: vec![FactRow {
+                name: self.visit.texts.text("field-settings-secret"),
+                value: secret.into_text(),
+            }],
+            back: format!("{}/{}", self.screen(), data["id"].as_str().unwrap_or_default()),
             frame: self.frame(viewer.title_of(data)),
         };
         self.document(StatusCode::OK, document.render()?)

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
+use crate::console::screens::resources::drawn_secret::DrawnSecret;
 use crate::console::screens::resources::field_texts::label_of;
 use crate::console::screens::resources::filled_form::FilledForm;
 use crate::console::screens::resources::form_builder::{FormView, build_form};
@@ -66,6 +67,8 @@ pub(super) struct ResourceDocument {
     pub(super) action: String,
     /// Makes a form that is sent twice have no second effect.
     pub(super) key: String,
+    /// The secret of the new resource, unless another one is entered.
+    pub(super) drawn_secret: Option<DrawnSecret>,
     pub(super) facts: Vec<FactRow>,
     pub(super) actions: Vec<ActionView>,
     pub(super) lists: Vec<ListLink>,
