@@ -239,7 +239,7 @@ impl ResourceRequest<'_> {
             key: String::new(),
             drawn_secret: None,
             facts: viewer.facts(&stored),
-            actions: viewer.actions(id).await?,
+            actions: viewer.actions(id, &stored).await?,
             lists: viewer.inner_lists(id),
             changes: viewer.changes(id).await?,
             delete: may_delete.then(|| format!("{}/{id}/delete", self.screen())),

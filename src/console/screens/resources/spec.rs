@@ -1,5 +1,7 @@
 //! Descriptions of the resources that share one screen: a list, a form for a new one, and a form for each.
 
+use serde_json::Value;
+
 use crate::console::frame::ConsoleSection;
 use crate::model::access::Permission;
 use crate::model::notification::ChannelKind;
@@ -136,6 +138,32 @@ pub(in crate::console) struct ActionSpec {
     pub(in crate::console) permission: Permission,
     /// The fields of its form; none for a button.
     pub(in crate::console) fields: &'static [FieldSpec],
+    /// What the stored resource must be for the action to have an effect.
+    pub(in crate::console) conditions: &'static [StateCondition],
+}
+
+/// A member of a stored resource must have one of these values.
+#[derive(Debug)]
+pub(in crate::console) struct StateCondition {
+    pub(in crate::console) member: &'static str,
+    /// Words, or `true`, `false` and `null`.
+    pub(in crate::console) values: &'static [&'static str],
+}
+
+impl ActionSpec {
+    /// The action, which is offered only if the stored resource meets these conditions.
+    pub(in crate::console) const fn only_if(self, conditions: &'static [StateCondition]) -> Self {
+        Self { conditions, ..self }
+    }
+
+    /// Returns true if the action is offered for a resource.
+    pub(in crate::console) fn applies_to(&self, stored: &Value) -> bool {
+        self.conditions.iter().all(|condition| {
+            let value = &stored[condition.member];
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            condition.values.contains(&text.as_str())
+        })
+    }
 }
 
 const fn spec(name: &'static str, kind: FieldKind, is_required: bool, when: FieldTime) -> FieldSpec {
@@ -207,13 +235,21 @@ impl FieldSpec {
     }
 }
 
+/// The condition that a member has one of these values.
+pub(in crate::console) const fn state(
+    member: &'static str,
+    values: &'static [&'static str],
+) -> StateCondition {
+    StateCondition { member, values }
+}
+
 /// An action on a resource.
 pub(in crate::console) const fn action(
     name: &'static str,
     permission: Permission,
     fields: &'static [FieldSpec],
 ) -> ActionSpec {
-    ActionSpec { name, permission, fields }
+    ActionSpec { name, permission, fields, conditions: &[] }
 }
 
 impl ResourceSpec {
@@ -259,5 +295,39 @@ impl ResourcePlace<'_> {
             format!("/{}", id.copied().unwrap_or(segment))
         });
         filled.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::console::screens::resources::table::RESOURCES;
+
+    /// Only actions that have an effect on the stored state are offered.
+    #[rstest]
+    #[case("statuspages", json!({"is_published": false}), &["publish"])]
+    #[case("statuspages", json!({"is_published": true}), &["unpublish"])]
+    #[case("maintenances", json!({"status": "scheduled"}), &["start", "cancel"])]
+    #[case("maintenances", json!({"status": "in_progress"}), &["complete", "extend"])]
+    #[case("maintenances", json!({"status": "completed"}), &["extend"])]
+    #[case("maintenances", json!({"status": "cancelled"}), &[])]
+    #[case("incidents", json!({"status": "identified", "acknowledged": null}), &["acknowledge", "updates", "resolve"])]
+    #[case("incidents", json!({"status": "identified", "acknowledged": {"at": "…"}}), &["updates", "resolve"])]
+    #[case("incidents", json!({"status": "resolved", "acknowledged": null}), &["updates"])]
+    #[case("messages", json!({"status": "dead"}), &["redeliver"])]
+    #[case("messages", json!({"status": "delivered"}), &[])]
+    #[case("cover-requests", json!({"status": "accepted"}), &[])]
+    #[case("channels", json!({}), &["test"])]
+    fn only_actions_with_an_effect_are_offered(
+        #[case] name: &str,
+        #[case] stored: Value,
+        #[case] expected: &[&str],
+    ) {
+        let spec = RESOURCES.iter().find(|spec| spec.name == name).unwrap();
+        let offered = spec.actions.iter().filter(|action| action.applies_to(&stored));
+        assert_eq!(offered.map(|action| action.name).collect::<Vec<_>>(), expected);
     }
 }

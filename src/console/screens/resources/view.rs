@@ -12,7 +12,7 @@ use crate::console::screens::resources::filled_form::FilledForm;
 use crate::console::screens::resources::form_builder::{FormView, build_form};
 use crate::console::screens::resources::form_field::ConsoleField;
 use crate::console::screens::resources::shown_value::shown_value;
-use crate::console::screens::resources::spec::{FieldTime, ResourceSpec};
+use crate::console::screens::resources::spec::{ActionSpec, FieldTime, ResourceSpec};
 use crate::console::screens::resources::stored_form::at_path;
 use crate::console::screens::resources::table::RESOURCES;
 use crate::console::visit::UserVisit;
@@ -194,9 +194,11 @@ impl ResourceViewer<'_> {
         shown.map(row).collect()
     }
 
-    pub(super) async fn actions(&self, id: &str) -> Result<Vec<ActionView>, ScreenError> {
+    /// Returns the actions that the user may run and that apply to the stored resource.
+    pub(super) async fn actions(&self, id: &str, stored: &Value) -> Result<Vec<ActionView>, ScreenError> {
         let mut views = Vec::new();
-        for action in self.spec.actions.iter().filter(|action| self.visit.may(action.permission)) {
+        let offered = |action: &&ActionSpec| self.visit.may(action.permission) && action.applies_to(stored);
+        for action in self.spec.actions.iter().filter(offered) {
             let empty = FilledForm::default();
             let form = build_form(self.visit, action.fields, &empty, FieldTime::Creation).await?;
             views.push(ActionView {

@@ -5,7 +5,7 @@ use crate::console::screens::resources::api_lists::{
     CHANNELS, CONTACTS, INCIDENT_OPENERS, SCHEDULES, SERVICES, TAGS,
 };
 use crate::console::screens::resources::spec::{
-    FieldKind as Kind, FieldSpec, ResourceSpec, action, field, fixed, needed,
+    FieldKind as Kind, FieldSpec, ResourceSpec, action, field, fixed, needed, state,
 };
 use crate::console::screens::resources::table::hours::{HOURS, QUIET_HOURS};
 use crate::model::access::Permission as May;
@@ -62,7 +62,7 @@ pub(super) static MESSAGES: ResourceSpec = ResourceSpec {
     delete: None,
     columns: &["event", "status", "channel", "contact", "created_at", "last_error"],
     fields: &[],
-    actions: &[action("redeliver", May::NotificationsRedeliver, &[])],
+    actions: &[action("redeliver", May::NotificationsRedeliver, &[]).only_if(&[state("status", &["dead"])])],
     lists: &[],
 };
 

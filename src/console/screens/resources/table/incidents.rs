@@ -3,10 +3,13 @@
 use crate::console::frame::ConsoleSection as Section;
 use crate::console::screens::resources::api_lists::{PAGES, SERVICES};
 use crate::console::screens::resources::spec::{
-    FieldKind as Kind, ResourceSpec, action, field, needed, on_creation,
+    FieldKind as Kind, ResourceSpec, action, field, needed, on_creation, state,
 };
 use crate::model::access::Permission as May;
 use crate::model::incident::Severity;
+
+/// Statuses of an incident that is not resolved.
+const OPEN: &[&str] = &["investigating", "identified", "monitoring"];
 
 pub(super) static INCIDENTS: ResourceSpec = ResourceSpec {
     name: "incidents",
@@ -30,12 +33,13 @@ pub(super) static INCIDENTS: ResourceSpec = ResourceSpec {
         field("started_at", Kind::Time),
     ],
     actions: &[
-        action("acknowledge", May::IncidentsAcknowledge, &[field("note", Kind::Text)]),
+        action("acknowledge", May::IncidentsAcknowledge, &[field("note", Kind::Text)])
+            .only_if(&[state("acknowledged", &["null"]), state("status", OPEN)]),
         action(
             "updates",
             May::IncidentsEdit,
             &[
-                needed("status", Kind::Word(&["investigating", "identified", "monitoring"])),
+                needed("status", Kind::Word(OPEN)),
                 needed("message", Kind::Long),
                 field("notify_subscribers", Kind::Flag),
             ],
@@ -44,7 +48,8 @@ pub(super) static INCIDENTS: ResourceSpec = ResourceSpec {
             "resolve",
             May::IncidentsResolve,
             &[needed("message", Kind::Long), field("notify_subscribers", Kind::Flag)],
-        ),
+        )
+        .only_if(&[state("status", OPEN)]),
     ],
     lists: &[],
 };
@@ -74,14 +79,15 @@ pub(super) static MAINTENANCES: ResourceSpec = ResourceSpec {
         on_creation("recurrence.time_zone", Kind::Text),
     ],
     actions: &[
-        action("start", May::MaintenancesEdit, &[]),
-        action("complete", May::MaintenancesEdit, &[]),
+        action("start", May::MaintenancesEdit, &[]).only_if(&[state("status", &["scheduled"])]),
+        action("complete", May::MaintenancesEdit, &[]).only_if(&[state("status", &["in_progress"])]),
         action(
             "extend",
             May::MaintenancesEdit,
             &[needed("scheduled_end", Kind::Time), field("message", Kind::Long)],
-        ),
-        action("cancel", May::MaintenancesEdit, &[]),
+        )
+        .only_if(&[state("status", &["in_progress", "completed"])]),
+        action("cancel", May::MaintenancesEdit, &[]).only_if(&[state("status", &["scheduled"])]),
     ],
     lists: &[],
 };

@@ -3,7 +3,7 @@
 use crate::console::frame::ConsoleSection as Section;
 use crate::console::screens::resources::api_lists::{CHANNELS, CONTACTS, SCHEDULES};
 use crate::console::screens::resources::spec::{
-    FieldKind as Kind, FieldSpec, ResourceSpec, action, field, needed,
+    FieldKind as Kind, FieldSpec, ResourceSpec, StateCondition, action, field, needed, state,
 };
 use crate::console::screens::resources::table::hours::{DAYS, HOURS, OWN_QUIET_HOURS};
 use crate::model::access::Permission as May;
@@ -84,6 +84,9 @@ pub(super) static ABSENCES: ResourceSpec = ResourceSpec {
     lists: &[],
 };
 
+/// A cover request that nobody has accepted or cancelled.
+const OPEN: &[StateCondition] = &[state("status", &["open"])];
+
 pub(super) static COVER_REQUESTS: ResourceSpec = ResourceSpec {
     name: "cover-requests",
     section: Section::Oncall,
@@ -103,9 +106,9 @@ pub(super) static COVER_REQUESTS: ResourceSpec = ResourceSpec {
         field("note", Kind::Long),
     ],
     actions: &[
-        action("accept", May::OncallCover, &[needed("contact_id", Kind::Reference(CONTACTS))]),
-        action("decline", May::OncallCover, &[needed("contact_id", Kind::Reference(CONTACTS))]),
-        action("cancel", May::OncallCover, &[]),
+        action("accept", May::OncallCover, &[needed("contact_id", Kind::Reference(CONTACTS))]).only_if(OPEN),
+        action("decline", May::OncallCover, &[needed("contact_id", Kind::Reference(CONTACTS))]).only_if(OPEN),
+        action("cancel", May::OncallCover, &[]).only_if(OPEN),
     ],
     lists: &[],
 };

@@ -3,7 +3,7 @@
 use crate::console::frame::ConsoleSection as Section;
 use crate::console::screens::resources::api_lists::{PAGES, SERVICES, TAGS};
 use crate::console::screens::resources::spec::{
-    FieldKind as Kind, ResourceSpec, action, field, needed, on_creation,
+    FieldKind as Kind, ResourceSpec, action, field, needed, on_creation, state,
 };
 use crate::model::access::Permission as May;
 use crate::model::statuspage::word::AccessType;
@@ -37,8 +37,8 @@ pub(super) static STATUSPAGES: ResourceSpec = ResourceSpec {
         field("show_sla", Kind::Flag),
     ],
     actions: &[
-        action("publish", May::StatuspagesPublish, &[]),
-        action("unpublish", May::StatuspagesPublish, &[]),
+        action("publish", May::StatuspagesPublish, &[]).only_if(&[state("is_published", &["false"])]),
+        action("unpublish", May::StatuspagesPublish, &[]).only_if(&[state("is_published", &["true"])]),
     ],
     lists: &["components", "domains", "subscribers"],
 };
@@ -79,7 +79,9 @@ pub(super) static DOMAINS: ResourceSpec = ResourceSpec {
     delete: Some(May::StatuspagesEdit),
     columns: &["hostname", "status", "dns_records", "certificate"],
     fields: &[needed("hostname", Kind::Text)],
-    actions: &[action("verify", May::StatuspagesEdit, &[])],
+    actions: &[
+        action("verify", May::StatuspagesEdit, &[]).only_if(&[state("status", &["pending_verification"])])
+    ],
     lists: &[],
 };
 
