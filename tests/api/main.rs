@@ -39,6 +39,7 @@ mod console_live;
 mod console_now;
 mod console_passkeys;
 mod console_proxy;
+mod console_resources;
 mod console_service;
 mod console_service_form;
 mod console_trial;

@@ -6,6 +6,7 @@ use askama::Template;
 use serde_json::{Value, json};
 
 use crate::console::answer;
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
@@ -33,6 +34,8 @@ struct NamedRow {
 
 /// Maximum number of services that one form changes.
 const AT_ONCE: usize = 100;
+/// Reasons for which nothing is changed.
+const PROBLEMS: [&str; 2] = ["nothing-chosen", "tag-missing"];
 
 /// Changes the chosen services.
 pub(in crate::console) async fn change(
@@ -41,6 +44,12 @@ pub(in crate::console) async fn change(
 ) -> Result<HttpResponse, ScreenError> {
     let ids: Vec<&str> = form.all("id").filter(|id| id.parse::<Id>().is_ok()).take(AT_ONCE).collect();
     let action = form.text("action");
+    if ids.is_empty() {
+        return Ok(list(form.text("q"), "nothing-chosen"));
+    }
+    if action == "tag" && form.text("tag").is_empty() {
+        return Ok(list(form.text("q"), "tag-missing"));
+    }
     if action == "delete" && form.text("is-confirmed") != "true" {
         return confirm(visit, form, &ids).await;
     }
@@ -59,6 +68,16 @@ pub(in crate::console) async fn change(
         }
     }
     Ok(answer::see_other(&format!("/services?done=done&q={}", encode(form.text("q")))))
+}
+
+/// Returns why nothing was changed, by the name of the problem in the address of the list.
+pub(super) fn problem_of(texts: ConsoleTexts, name: &str) -> Option<String> {
+    PROBLEMS.contains(&name).then(|| texts.text(&format!("problem-{name}")))
+}
+
+/// Leads back to the list, which says why nothing was changed.
+fn list(query: &str, problem: &str) -> HttpResponse {
+    answer::see_other(&format!("/services?problem={problem}&q={}", encode(query)))
 }
 
 /// Asks before services are deleted with their history.

@@ -37,6 +37,8 @@ struct ServicesDocument {
     /// Longer queries that the search offers.
     completions: Vec<String>,
     remarks: Vec<String>,
+    /// Why nothing was changed.
+    problem: Option<String>,
     statuses: Vec<FacetLink>,
     tags: Vec<FacetLink>,
     rows: Vec<ServiceRow>,
@@ -90,6 +92,7 @@ pub(super) async fn show(visit: &UserVisit) -> Result<HttpResponse, ScreenError>
         query: text.to_owned(),
         completions: completions(text, &query, &page.facets),
         remarks: remarks.iter().map(|remark| remark_text(texts, remark)).collect(),
+        problem: bulk::problem_of(texts, visit.visit.query.text("problem")),
         statuses: status_links(texts, &query, &everything.facets),
         tags: tag_links(&query, &page.facets),
         rows: page.rows.iter().map(|row| row_of(texts, row, &fleet)).collect(),
