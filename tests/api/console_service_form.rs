@@ -241,3 +241,21 @@ fn a_service_without_settings_gets_them() {
     editor.post(&fields).expect(303);
     assert_eq!(editor.stored()["settings"]["interval_seconds"], 3600);
 }
+
+/// Two headers of one name are not one: the form is shown again, with the problem at the second.
+#[test]
+fn a_header_is_named_once() {
+    let editor = ServiceEditor::new(|_| {
+        json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
+            "settings": {"interval_seconds": 3600, "config": {"headers": {"X-Key": "first"}}}})
+    });
+    let before = editor.stored();
+    let mut fields = editor.fields();
+    set(&mut fields, "settings.config.headers.1.name", "x-key");
+    set(&mut fields, "settings.config.headers.1.value", "second");
+    let page = editor.post(&fields).expect(422).body;
+    let problem = page.split_once("id=\"settings.config.headers.1.name-problem\">").expect("a problem").1;
+    assert!(problem.starts_with("Another row above has a header of this name."), "{page}");
+    assert!(!page.contains("id=\"settings.config.headers.0.name-problem\""), "{page}");
+    assert_eq!(editor.stored(), before);
+}

@@ -139,14 +139,16 @@ fn settings_of(
     Ok(Value::Object(settings))
 }
 
-/// Reads one `name: value` on each line; `None` if a line has no colon.
+/// Reads one `name: value` on each line; `None` if a line has no colon, or a name is there twice.
 fn pairs(text: &str) -> Option<Value> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let pair = |line: &str| {
+    let mut pairs = Map::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':')?;
-        Some((name.trim().to_owned(), json!(value.trim())))
-    };
-    lines.map(pair).collect::<Option<Map<_, _>>>().map(Value::Object)
+        if pairs.insert(name.trim().to_owned(), json!(value.trim())).is_some() {
+            return None;
+        }
+    }
+    Some(Value::Object(pairs))
 }
 
 fn number(text: &str) -> Option<Value> {
@@ -219,6 +221,7 @@ mod tests {
     #[rstest]
     #[case("A: 1\r\n b :x:y ", Some(json!({"A": "1", "b": "x:y"})))]
     #[case("A", None)]
+    #[case::a_name_twice("A: 1\nA: 2", None)]
     fn pairs_are_read(#[case] text: &str, #[case] expected: Option<Value>) {
         assert_eq!(pairs(text), expected);
     }

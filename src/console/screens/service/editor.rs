@@ -116,6 +116,10 @@ impl ServiceEditor<'_> {
             opened: &self.opened,
             form: &with_ids,
         };
+        let repeated = change.repeated_rows(self.visit.texts);
+        if !repeated.is_empty() {
+            return shown(repeated, None).await;
+        }
         let mut body = change.body(entered);
         if form.has(TRY) {
             body["service_id"] = json!(self.id);

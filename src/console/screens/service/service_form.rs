@@ -19,17 +19,21 @@ struct NamedValues {
     pointer: &'static str,
     /// Names of the two columns: that of the member's name and that of its value.
     columns: [&'static str; 2],
+    /// Name of the text about a row that names the same as another one.
+    repeated: &'static str,
 }
 
 const HEADERS: NamedValues = NamedValues {
     path: "settings.config.headers",
     pointer: "/settings/config/headers",
     columns: ["name", "value"],
+    repeated: "header-repeated",
 };
 const ROLES: NamedValues = NamedValues {
     path: "settings.probe_roles",
     pointer: "/settings/probe_roles",
     columns: ["probe", "role"],
+    repeated: "location-repeated",
 };
 const AUTH: &str = "settings.config.auth";
 /// What the credentials of each type have.
@@ -72,6 +76,16 @@ impl NamedValues {
             (row[name].as_str().unwrap_or_default().to_owned(), content)
         };
         Value::Object(rows.map(member).collect())
+    }
+
+    /// Returns the paths of the fields that name the same as a row above. An object has each name once, so the API would get
+    /// only one of these rows.
+    fn repeated_names(&self, form: &FormData) -> Vec<String> {
+        let path = |row: usize| format!("{}.{row}.{}", self.path, self.columns[0]);
+        let name = |row: usize| form.text(&path(row)).to_ascii_lowercase();
+        let is_repeated =
+            |row: &usize| !name(*row).is_empty() && (0..*row).any(|other| name(other) == name(*row));
+        (0..form.rows(self.path)).filter(is_repeated).map(path).collect()
     }
 
     /// Returns the path of the field in the form for a path in an error of the API.
@@ -177,6 +191,16 @@ impl ServiceChange<'_> {
         }
     }
 
+    /// Returns the problems of rows that name the same as a row above.
+    pub(super) fn repeated_rows(&self, texts: ConsoleTexts) -> FormProblems {
+        let mut problems = FormProblems::default();
+        for values in [HEADERS, ROLES] {
+            let paths = values.repeated_names(self.form).into_iter();
+            paths.for_each(|path| problems.add(&path, texts.text(values.repeated)));
+        }
+        problems
+    }
+
     /// Returns the problems of the form for the errors of the API.
     pub(super) fn problems(&self, texts: ConsoleTexts, errors: &FieldErrors) -> FormProblems {
         let mut problems = FormProblems::default();
@@ -225,6 +249,20 @@ mod tests {
         let change = ServiceChange { check_type, service: &service, opened: &opened, form: &form };
         let body = body_of(&specs, &form, FieldTime::Change).unwrap();
         change.body(body)
+    }
+
+    /// Names of headers are the same in upper and lower case; rows without a name are no problem here.
+    #[rstest]
+    #[case("settings.config.headers.0.name=X-Key&settings.config.headers.1.name=x-key",
+        &["settings.config.headers.1.name"])]
+    #[case("settings.config.headers.0.name=A&settings.config.headers.1.name=B&settings.config.headers.2.value=c", &[])]
+    #[case("settings.probe_roles.0.probe=fra&settings.probe_roles.1.probe=fra&settings.probe_roles.2.probe=fra",
+        &["settings.probe_roles.1.probe", "settings.probe_roles.2.probe"])]
+    fn a_repeated_name_is_a_problem(#[case] form: &str, #[case] expected: &[&str]) {
+        let form = FormData::parse(form.as_bytes());
+        let found: Vec<String> =
+            [HEADERS, ROLES].iter().flat_map(|values| values.repeated_names(&form)).collect();
+        assert_eq!(found, expected);
     }
 
     /// Only what was changed is sent, and whole blocks with everything in them.
