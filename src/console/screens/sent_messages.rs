@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
 
@@ -16,6 +17,8 @@ pub(super) struct MessageRow {
     pub(super) channel: String,
     pub(super) status: String,
     pub(super) tone: &'static str,
+    /// The event that it reports, in words.
+    pub(super) event: String,
     pub(super) headline: String,
     /// The answer to the last attempt; empty before the first one.
     pub(super) answer: String,
@@ -51,6 +54,7 @@ impl MessageRow {
             channel: format!("{}{contact}", text(&message["channel"]["name"])),
             tone: delivery_tone(&status),
             status: texts.text_or(&format!("word-{status}"), &status),
+            event: word_of(texts, "event", &text(&message["event"])),
             headline: text(&message["headline"]),
             answer: last.map(answer_of).unwrap_or_default(),
             next: seconds(&message["next_try_at"]),
@@ -98,13 +102,16 @@ mod tests {
     #[test]
     fn a_message_says_who_was_told() {
         let message = json!({
-            "id": "Ur2w5sIevWimLrDNa-yuR", "created_at": "2026-11-28T10:00:01.500Z", "status": "delivered",
+            "id": "Ur2w5sIevWimLrDNa-yuR", "event": "incident.opened", "created_at": "2026-11-28T10:00:01.500Z", "status": "delivered",
             "channel": {"name": "Phones"}, "contact": {"name": "Anna"}, "headline": "Shop is down",
             "tries": [{"status_code": 503, "detail": "busy"}, {"status_code": 200, "detail": "ok"}],
             "next_try_at": null,
         });
         let row = MessageRow::of(ConsoleTexts::of("en"), &message);
-        let shown = [row.time, row.channel, row.status, row.answer, row.next].join(" | ");
-        assert_eq!(shown, "2026-11-28 10:00:01 | Phones (Anna) | delivered | HTTP 200, ok | ");
+        let shown = [row.time, row.channel, row.status, row.event, row.answer, row.next].join(" | ");
+        assert_eq!(
+            shown,
+            "2026-11-28 10:00:01 | Phones (Anna) | delivered | Incident opened | HTTP 200, ok | "
+        );
     }
 }

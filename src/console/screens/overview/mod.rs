@@ -15,6 +15,7 @@ use crate::console::fleet_sentence::FleetSentence;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::overview::heat_map::HeatMap;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::screens::service::status_mark::tone_of;
 use crate::console::visit::{UserVisit, VisibleFleet};
 use crate::fleet_view::fleet_facts::IncidentPresence;
@@ -48,7 +49,14 @@ struct OverviewDocument {
     incidents: Vec<LinkRow>,
     maintenances: Vec<LinkRow>,
     duty: Vec<String>,
-    notices: Vec<String>,
+    notices: Vec<NoticeRow>,
+}
+
+/// A notice that lasts.
+struct NoticeRow {
+    /// Its event, in words.
+    event: String,
+    title: String,
 }
 
 /// A service that is wrong.
@@ -199,14 +207,13 @@ async fn duty(visit: &UserVisit) -> Result<Vec<String>, ScreenError> {
     Ok(rows.iter().map(line).collect())
 }
 
-async fn notices(visit: &UserVisit) -> Result<Vec<String>, ScreenError> {
+async fn notices(visit: &UserVisit) -> Result<Vec<NoticeRow>, ScreenError> {
     let body = seen(visit, "/v1/notices?lasts=true&per_page=20").await?;
-    let rows = body["data"].as_array().cloned().unwrap_or_default();
-    Ok(rows
-        .iter()
-        .map(|row| row["title"].as_str().unwrap_or_default().to_owned())
-        .filter(|line| !line.is_empty())
-        .collect())
+    let row = |row: &Value| NoticeRow {
+        event: word_of(visit.texts, "event", row["event"].as_str().unwrap_or_default()),
+        title: text(&row["title"]),
+    };
+    Ok(body["data"].as_array().into_iter().flatten().map(row).collect())
 }
 
 fn text(value: &Value) -> String {

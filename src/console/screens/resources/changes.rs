@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use crate::console::console_texts::ConsoleTexts;
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::field_texts::{has_words, label_of, last_name, text_name, word_of};
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
 
@@ -19,31 +21,96 @@ pub(in crate::console) async fn changes_of(visit: &UserVisit, id: &str) -> Resul
         Err(error) => return Err(error.into()),
     };
     let entries = body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-    Ok(entries.iter().map(line).collect())
+    Ok(entries.iter().map(|entry| line(visit.texts, entry, "")).collect())
 }
 
-/// Returns an entry as a line: time, actor, action, and the changed fields.
-pub(in crate::console) fn line(entry: &Value) -> String {
+/// Returns an entry as a line: time, actor, action, the object, and the changed fields.
+pub(in crate::console) fn line_with_object(texts: ConsoleTexts, entry: &Value) -> String {
+    let object = &entry["object"];
+    let name = object["name"].as_str().or_else(|| object["kind"].as_str()).unwrap_or_default();
+    line(texts, entry, name)
+}
+
+/// Returns an entry as a line; `object` is empty where all entries are about the same one.
+fn line(texts: ConsoleTexts, entry: &Value, object: &str) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let at = text(&entry["at"]);
     let changes = entry["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let changes = changes.iter().map(|change| {
-        format!("{}: {} → {}", text(&change["field"]), plain(&change["old"]), plain(&change["new"]))
+        let field = text(&change["field"]);
+        let [old, new] = ["old", "new"].map(|side| plain(texts, &field, &change[side]));
+        format!("{}: {old} → {new}", field_label(texts, &field))
     });
     let changes: Vec<String> = changes.collect();
     let time = at.get(..19).unwrap_or(&at).replace('T', " ");
-    let who = format!("{time} UTC · {} · {}", text(&entry["actor"]["name"]), text(&entry["action"]));
-    if changes.is_empty() { who } else { format!("{who} · {}", changes.join("; ")) }
+    let action = entry["action"].as_str().unwrap_or_default();
+    let action = texts.text_or(&text_name("audit", &[action]), &action.replace('_', " "));
+    let parts =
+        [format!("{time} UTC"), text(&entry["actor"]["name"]), action, object.to_owned(), changes.join("; ")];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-fn plain(value: &Value) -> String {
+/// Returns the label of a changed field; its path if only that says which one of several it is.
+fn field_label(texts: ConsoleTexts, path: &str) -> String {
+    if path.contains('.') { path.to_owned() } else { label_of(texts, path) }
+}
+
+fn plain(texts: ConsoleTexts, path: &str, value: &Value) -> String {
     let text = match value {
         Value::Null => "–".to_owned(),
+        Value::Bool(is_true) => texts.text(if *is_true { "yes" } else { "no" }),
+        Value::String(word) if has_words(last_name(path)) => word_of(texts, last_name(path), word),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     match text.char_indices().nth(VALUE_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::console::console_texts::LANGUAGES;
+    use crate::http::gate::audit_trail::AuditAction;
+    use crate::http::gate::route::HttpVerb;
+    use crate::http::v1::routes::routes;
+
+    #[rstest]
+    #[case(
+        "en",
+        "2026-11-28 10:00:01 UTC · Anna · changed · Shop · Status: up → down; settings.retries: 1 → –"
+    )]
+    #[case(
+        "de",
+        "2026-11-28 10:00:01 UTC · Anna · geändert · Shop · Status: in Betrieb → ausgefallen; settings.retries: 1 → –"
+    )]
+    fn an_entry_is_a_line(#[case] locale: &str, #[case] expected: &str) {
+        let change = |field: &str, old: Value, new: Value| json!({"field": field, "old": old, "new": new});
+        let entry = json!({"at": "2026-11-28T10:00:01.500Z", "actor": {"name": "Anna"}, "action": "update",
+            "object": {"kind": "service", "name": "Shop"},
+            "changes": [change("status", json!("up"), json!("down")), change("settings.retries", json!(1), Value::Null)]});
+        assert_eq!(line_with_object(ConsoleTexts::of(locale), &entry), expected);
+    }
+
+    /// Every action of the API has a word in every language.
+    #[test]
+    fn every_action_has_a_word() {
+        let routes = routes().unwrap();
+        let lines: Vec<_> = routes.lines().collect();
+        let writes = lines.iter().flat_map(|line| line.verbs.iter().map(|verb| (*verb, line.path)));
+        let writes = writes.filter(|(verb, _)| !matches!(verb, HttpVerb::Get | HttpVerb::Head));
+        let actions: std::collections::BTreeSet<String> =
+            writes.map(|(verb, path)| text_name("audit", &[&AuditAction::of(verb, path).name])).collect();
+        for locale in LANGUAGES {
+            let texts = ConsoleTexts::of(locale);
+            let missing: Vec<&String> =
+                actions.iter().filter(|name| texts.text_or(name, "").is_empty()).collect();
+            assert!(missing.is_empty(), "{locale}: {missing:?}");
+        }
     }
 }

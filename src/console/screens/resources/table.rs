@@ -39,9 +39,9 @@ pub(super) static RESOURCES: [&ResourceSpec; 22] = [
     &INCIDENT_POLICIES,
     &ESCALATION_POLICIES,
     &SLA_TARGETS,
-    &TAG_LIST,
-    &ACCESS_SCOPES,
     &USERS,
     &TOKENS,
+    &ACCESS_SCOPES,
     &WALL_KEYS,
+    &TAG_LIST,
 ];

@@ -250,6 +250,9 @@ pub(in crate::console) fn lists_of(
         text: visit.texts.text(name),
     };
     let mut links = Vec::new();
+    if section == ConsoleSection::Settings {
+        links.push(link("/settings".to_owned(), "profile"));
+    }
     for spec in same {
         let title = format!("title-{}", spec.name);
         match spec.first_screen() {

@@ -15,7 +15,8 @@ use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::passkeys::AddPasskeyError;
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::changes::line;
+use crate::console::screens::resources::changes::line_with_object;
+use crate::console::screens::resources::view::{ListLink, lists_of};
 use crate::console::sessions::{SessionKeeper, SignInError};
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
@@ -31,7 +32,7 @@ use crate::store::{console_sessions, passkeys};
 #[template(path = "screens/settings/settings.html")]
 struct SettingsDocument {
     frame: ConsoleFrame,
-    links: Vec<SettingsLink>,
+    lists: Vec<ListLink>,
     email: String,
     name: String,
     role: String,
@@ -49,13 +50,10 @@ struct SettingsDocument {
     problem: Option<String>,
 }
 
-struct SettingsLink {
-    path: &'static str,
-    text: String,
-}
-
 struct LanguageChoice {
     code: &'static str,
+    /// In the language itself.
+    name: String,
     is_chosen: bool,
 }
 
@@ -72,15 +70,6 @@ struct SessionRow {
     seen_at: String,
     is_own: bool,
 }
-
-/// Screens of the organisation, with what a user needs to see them.
-const LINKS: [(&str, &str, Permission); 5] = [
-    ("/settings/users", "users", Permission::UsersManage),
-    ("/settings/tokens", "tokens", Permission::TokensManage),
-    ("/settings/wall-keys", "wall-keys", Permission::TokensManage),
-    ("/settings/scopes", "scopes", Permission::AccessScopesView),
-    ("/settings/tags", "tags", Permission::ServicesView),
-];
 
 /// Shows the settings.
 pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<HttpResponse, ScreenError> {
@@ -101,19 +90,20 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
         true => visit.get("/v1/audit-log?per_page=20").await.or_else(none_if_confined)?,
         false => Value::Null,
     };
-    let links = LINKS.iter().filter(|(_, _, permission)| visit.may(*permission));
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let document = SettingsDocument {
         frame: ConsoleFrame::of(visit, ConsoleSection::Settings, texts.text("nav-settings")).with_passkeys(),
-        links: links
-            .map(|(path, name, _)| SettingsLink { path, text: texts.text(&format!("title-{name}")) })
-            .collect(),
+        lists: lists_of(visit, ConsoleSection::Settings, "/settings"),
         email: user.email.clone(),
         name: user.name.clone(),
         role: texts.text(&format!("word-{}", user.role.as_str())),
         languages: LANGUAGES
             .into_iter()
-            .map(|code| LanguageChoice { code, is_chosen: user.language.as_deref() == Some(code) })
+            .map(|code| LanguageChoice {
+                code,
+                name: texts.text(&format!("language-{code}")),
+                is_chosen: user.language.as_deref() == Some(code),
+            })
             .collect(),
         has_shortcuts: user.has_shortcuts,
         has_password: user.password_hash.is_some(),
@@ -121,7 +111,12 @@ pub(super) async fn show(visit: &UserVisit, problem: Option<String>) -> Result<H
         passkeys: passkeys.iter().map(|passkey| passkey_row(texts, passkey)).collect(),
         known_passkeys: known_passkeys(&passkeys),
         sessions: sessions.iter().filter(|session| session.is_valid(state.now())).map(row).collect(),
-        changes: changes["data"].as_array().into_iter().flatten().map(line).collect(),
+        changes: changes["data"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|entry| line_with_object(texts, entry))
+            .collect(),
         problem,
     };
     Ok(answer::document(status, document.render()?, &visit.visit.headers))
