@@ -23,6 +23,9 @@ const FIGURES: [MemberFigure; 8] = [
     MemberFigure { member: "lost_results", text: "lost-results", unit: "" },
 ];
 
+/// Country code of a location whose country is unknown.
+const UNKNOWN_COUNTRY: &str = "ZZ";
+
 #[derive(Template)]
 #[template(path = "screens/locations/locations.html")]
 struct LocationsDocument {
@@ -73,7 +76,7 @@ impl LocationEntry {
         Self {
             name: text("name"),
             code: text("code"),
-            place: [text("location"), text("country_code")].join(", "),
+            place: place_of(&text("location"), &text("country_code")),
             tone: location_tone(&status),
             status: visit.texts.text_or(&format!("word-{status}"), &status),
             reason: text("impaired_by"),
@@ -86,11 +89,33 @@ impl LocationEntry {
     }
 }
 
+/// Returns the town and the country, as far as they are known.
+fn place_of(town: &str, country: &str) -> String {
+    let known = [town, country].into_iter().filter(|part| !part.is_empty() && *part != UNKNOWN_COUNTRY);
+    known.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the class of a mark for the status of a location.
 fn location_tone(status: &str) -> &'static str {
     match status {
         "online" => "operational",
         "impaired" => "degraded",
         _ => "major_outage",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("Frankfurt", "DE", "Frankfurt, DE")]
+    #[case("Frankfurt", "ZZ", "Frankfurt")]
+    #[case("", "DE", "DE")]
+    #[case("", "ZZ", "")]
+    fn an_unknown_place_is_left_out(#[case] town: &str, #[case] country: &str, #[case] expected: &str) {
+        assert_eq!(place_of(town, country), expected);
     }
 }

@@ -9,6 +9,7 @@ pub(in crate::console) const fn tone_of(status: ServiceStatus) -> &'static str {
         ServiceStatus::Degraded => "degraded",
         ServiceStatus::Down => "major_outage",
         ServiceStatus::Maintenance => "under_maintenance",
-        ServiceStatus::Unknown | ServiceStatus::Paused => "unknown",
+        ServiceStatus::Unknown => "unknown",
+        ServiceStatus::Paused => "paused",
     }
 }
