@@ -52,6 +52,12 @@ fn name_of(rule: &FieldRule) -> Option<(&'static str, Option<String>)> {
         Rule::ChannelOfContacts(users) => ("channel-of-contacts", Some(users.clone())),
         Rule::ContactInUse(users) => ("contact-in-use", Some(users.clone())),
         Rule::ScheduleInUse(users) => ("schedule-in-use", Some(users.clone())),
+        Rule::LocaleUnknown(locale) => ("locale-unknown", Some(locale.clone())),
+        Rule::TagUnknown(name) => ("tag-unknown", Some(name.clone())),
+        Rule::Template(reason) => ("template", Some(reason.clone())),
+        Rule::TooMany(n) => ("too-many", Some(n.to_string())),
+        Rule::PermissionNotHeld(name) => ("permission-not-held", Some((*name).to_owned())),
+        Rule::Recurrence(reason) => ("recurrence", Some(reason.clone())),
         Rule::ScopeInUse(users) => ("scope-in-use", Some(users.clone())),
         rule => (plain_name(rule)?, None),
     })
@@ -93,6 +99,48 @@ const fn plain_name(rule: &FieldRule) -> Option<&'static str> {
         Rule::ScopeExists => "scope-exists",
         Rule::AddressTaken => "address-taken",
         Rule::LastOwner => "last-owner",
+        rule => return name_of_resource_rule(rule),
+    })
+}
+
+/// The name of the text about a rule of one kind of resource.
+const fn name_of_resource_rule(rule: &FieldRule) -> Option<&'static str> {
+    use FieldRule as Rule;
+    Some(match rule {
+        Rule::NoNul => "no-nul",
+        Rule::IdForm => "id-form",
+        Rule::NotDead => "not-dead",
+        Rule::NotAsked => "not-asked",
+        Rule::NobodyToAsk => "nobody-to-ask",
+        Rule::AsksItself => "asks-itself",
+        Rule::TagKey => "tag-key",
+        Rule::RoleBeyond => "role-beyond",
+        Rule::AutoCompleteEnd => "auto-complete-end",
+        Rule::SlaSubject => "sla-subject",
+        Rule::Objective => "objective",
+        Rule::RollingDays => "rolling-days",
+        Rule::NoDigests => "no-digests",
+        Rule::TimeZone => "time-zone",
+        Rule::ClockTime => "clock-time",
+        Rule::SlugForm => "slug-form",
+        Rule::SlugTaken => "slug-taken",
+        Rule::TimelineFull => "timeline-full",
+        Rule::Url => "url",
+        Rule::Email => "email",
+        Rule::PasswordNeeded => "password-needed",
+        Rule::WhitelistNeeded => "whitelist-needed",
+        Rule::GroupChildren => "group-children",
+        Rule::GroupService => "group-service",
+        Rule::SyncGroup => "sync-group",
+        Rule::ParentGroup => "parent-group",
+        Rule::ParentCycle => "parent-cycle",
+        Rule::ParentDepth => "parent-depth",
+        Rule::Managed => "managed",
+        Rule::HostnameForm => "hostname-form",
+        Rule::HostnameTaken => "hostname-taken",
+        Rule::DomainState => "domain-state",
+        Rule::AddressSubscribed => "address-subscribed",
+        Rule::NotConfirmed => "not-confirmed",
         _ => return None,
     })
 }
@@ -155,6 +203,16 @@ mod tests {
     #[case("en", FieldRule::Max(5), "The largest allowed value is 5.")]
     #[case("de", FieldRule::Max(5), "Der größte erlaubte Wert ist 5.")]
     #[case("de", FieldRule::ConditionValue, "Dieser Wert passt nicht zu Feld und Vergleich.")]
+    #[case(
+        "de",
+        FieldRule::SlugForm,
+        "Verwenden Sie Kleinbuchstaben und Ziffern, getrennt durch einzelne Bindestriche."
+    )]
+    #[case(
+        "de",
+        FieldRule::TooMany(9),
+        "Davon darf es höchstens 9 geben; löschen Sie einige, die vorbei sind."
+    )]
     #[case("de", FieldRule::Cursor, "This cursor is not valid.")]
     fn a_rule_is_said_in_the_language(#[case] locale: &str, #[case] rule: FieldRule, #[case] expected: &str) {
         assert_eq!(ConsoleTexts::of(locale).of_rule(&rule), expected);
