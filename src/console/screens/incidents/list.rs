@@ -12,9 +12,11 @@ use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::incident::severity_tone;
+use crate::console::screens::resources::field_texts::label_of;
 use crate::console::screens::resources::view::{ListLink, lists_of};
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
+use crate::http::kit::rule::FieldRule;
 use crate::model::access::Permission;
 
 /// Number of incidents on a page.
@@ -71,8 +73,10 @@ pub(in crate::console) async fn show(visit: &UserVisit) -> Result<HttpResponse, 
     let (body, problem) = match visit.get(&target).await {
         Ok(body) => (body, None),
         Err(ApiError::Fields(errors)) => {
-            let rules: Vec<String> = errors.iter().map(|(field, rule)| format!("{field}: {rule}")).collect();
-            (Value::Null, Some(rules.join(" ")))
+            let rule = |(field, rule): (&str, &FieldRule)| {
+                format!("{}: {}", label_of(texts, field), texts.of_rule(rule))
+            };
+            (Value::Null, Some(errors.iter().map(rule).collect::<Vec<_>>().join(" ")))
         }
         Err(error) => return Err(error.into()),
     };

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::console::answer;
 use crate::console::form_data::FormData;
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::field_texts::label_of;
 use crate::console::screens::resources::filled_form::FormProblems;
 use crate::console::screens::resources::input::body_of;
 use crate::console::screens::resources::spec::{ActionSpec, FieldTime};
@@ -37,8 +38,9 @@ impl ResourceRequest<'_> {
             Ok(answer) if name == "test" => self.tested(id, &answer["data"]).await,
             Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=done", self.screen()))),
             Err(ApiError::Fields(errors)) => {
-                let texts =
-                    errors.iter().map(|(field, rule)| format!("{field}: {}", self.visit.texts.of_rule(rule)));
+                let texts = errors.iter().map(|(field, rule)| {
+                    format!("{}: {}", label_of(self.visit.texts, field), self.visit.texts.of_rule(rule))
+                });
                 let problems = FormProblems::general(texts.collect::<Vec<_>>().join(" "));
                 self.show_refused(id, problems).await
             }

@@ -83,9 +83,9 @@ pub(in crate::console) fn object_name(name: &str) -> String {
     }
 }
 
-/// Returns the last name of a path.
+/// Returns the last name of a path; numbers of rows are no names.
 pub(in crate::console) fn last_name(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
+    path.rsplit('.').find(|part| part.parse::<usize>().is_err()).unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -230,6 +230,7 @@ mod tests {
     #[case("incident_policy_ids", "Incident policies", "Störungsregeln")]
     #[case("service_ids", "Services", "Dienste")]
     #[case("recurrence.rrule", "Recurrence rule (RRULE)", "Wiederholungsregel (RRULE)")]
+    #[case("steps.1.contact_ids.0", "Contacts", "Kontakte")]
     #[case("of_the_installation", "Of the installation", "Of the installation")]
     fn a_member_has_a_label(#[case] path: &str, #[case] english: &str, #[case] german: &str) {
         for (locale, expected) in [("en", english), ("de", german)] {

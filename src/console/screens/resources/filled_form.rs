@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
+use crate::console::screens::resources::field_texts::label_of;
 use crate::console::screens::resources::spec::FieldSpec;
 use crate::http::kit::field_errors::FieldErrors;
 
@@ -69,10 +70,10 @@ impl FormProblems {
     }
 
     /// Returns the problems of fields that the form does not have.
-    pub(in crate::console) fn elsewhere(&self, fields: &[&FieldSpec]) -> Option<String> {
+    pub(in crate::console) fn elsewhere(&self, texts: ConsoleTexts, fields: &[&FieldSpec]) -> Option<String> {
         let is_shown = |path: &str| fields.iter().any(|spec| is_in(path, spec.name));
         let others = self.fields.iter().filter(|problem| !is_shown(&problem.path));
-        let others = others.map(|problem| format!("{}: {}", problem.path, problem.text));
+        let others = others.map(|problem| format!("{}: {}", label_of(texts, &problem.path), problem.text));
         let texts: Vec<String> = self.general.iter().cloned().chain(others).collect();
         (!texts.is_empty()).then(|| texts.join(" "))
     }
@@ -96,6 +97,7 @@ mod tests {
         assert_eq!(problems.of_field("steps.0.channel_ids", &[]).as_deref(), Some("2: Unknown."));
         assert_eq!(problems.of_field("steps", &inner).as_deref(), Some("1: Odd."));
         assert_eq!(problems.of_field("step", &[]), None);
-        assert_eq!(problems.elsewhere(&[]).as_deref(), Some("steps.0.channel_ids.2: Unknown. steps.1: Odd."));
+        let texts = ConsoleTexts::of("en");
+        assert_eq!(problems.elsewhere(texts, &[]).as_deref(), Some("Channels: Unknown. Steps: Odd."));
     }
 }

@@ -75,7 +75,7 @@ pub(in crate::console) async fn build_form(
     let place = FieldPlace { prefix: "", is_optional: false };
     Ok(FormView {
         fields: shown.iter().map(|spec| builder.field(spec, place)).collect(),
-        problem: filled.problems.elsewhere(&shown),
+        problem: filled.problems.elsewhere(visit.texts, &shown),
     })
 }
 

@@ -10,6 +10,7 @@ use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::field_texts::label_of;
 use crate::console::screens::resources::form_field::FormOption;
 use crate::console::screens::service::pasted_target::PastedTarget;
 use crate::console::screens::service::trial::{self, TrialResult};
@@ -153,7 +154,7 @@ fn show_new(visit: &UserVisit, form: &FormData, outcome: FormOutcome) -> Result<
 fn all(texts: ConsoleTexts, errors: &FieldErrors) -> String {
     errors
         .iter()
-        .map(|(field, rule)| format!("{field}: {}", texts.of_rule(rule)))
+        .map(|(field, rule)| format!("{}: {}", label_of(texts, field), texts.of_rule(rule)))
         .collect::<Vec<_>>()
         .join(" ")
 }
