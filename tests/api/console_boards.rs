@@ -105,7 +105,7 @@ fn an_incident_is_handled_on_its_screen() {
     let path = open_incident(&client, &json!({"service_ids": [create_unconfigured(&client)]}));
     user.post(&format!("{path}/acknowledge"), &[]).expect(303);
     let page = user.get(&path).expect(200).body;
-    assert!(!page.contains("/acknowledge\"") && page.contains("Nobody else is told"), "{page}");
+    assert!(!page.contains("/acknowledge\"") && page.contains("Nobody else is notified"), "{page}");
     assert!(page.contains("named by the incident"), "{page}");
     let page = user.get(&format!("{path}?status=resolved")).expect(200).body;
     assert!(page.contains("<option value=\"resolved\" selected>"), "{page}");

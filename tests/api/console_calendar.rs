@@ -139,7 +139,8 @@ fn a_maintenance_is_on_each_of_its_days() {
     assert!(user.get("/maintenances").expect(200).body.contains("There is no maintenance in this month."));
     let wrong = user.get("/maintenances?zone=Nowhere%2FTown").expect(200).body;
     assert!(
-        wrong.contains("“Nowhere/Town” is no time zone") && wrong.contains("<option value=\"Asia/Tokyo\">")
+        wrong.contains("“Nowhere/Town” is not a time zone")
+            && wrong.contains("<option value=\"Asia/Tokyo\">")
     );
     assert!(user.get("/maintenances/all").expect(200).body.contains("data-row"));
     let zoned = user.get("/maintenances?month=2030-05&zone=Etc%2FGMT%2B5").expect(200).body;
