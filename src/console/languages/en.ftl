@@ -1051,3 +1051,5 @@ field-duration = Duration
 if-it-applies = If it applies
 header-repeated = Another row above has a header of this name. Remove one of them.
 location-repeated = Another row above names this location. Remove one of them.
+message-incident = Incident
+message-digest = Digest

@@ -9,7 +9,7 @@ use crate::console::answer;
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::form_field::word_of;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::screens::sent_messages::{answer_of, delivery_tone, seconds};
 use crate::console::visit::UserVisit;
 use crate::id::Id;
@@ -63,8 +63,8 @@ pub(in crate::console) async fn show(visit: &UserVisit, id: &str) -> Result<Http
         frame: ConsoleFrame::of(visit, ConsoleSection::Channels, headline),
         id: id.to_owned(),
         tone: delivery_tone(&status),
-        status: word_of(texts, &status),
-        event: word_of(texts, &text(&message["event"])),
+        status: word_of(texts, "status", &status),
+        event: word_of(texts, "event", &text(&message["event"])),
         created: seconds(&message["created_at"]),
         facts: facts(texts, &message),
         attempts: rows(&message["tries"]).map(|attempt| AttemptRow::of(texts, attempt)).collect(),
@@ -88,12 +88,12 @@ fn facts(texts: ConsoleTexts, message: &Value) -> Vec<MessageFact> {
     };
     let next = seconds(&message["next_try_at"]);
     let next = if next.is_empty() { next } else { format!("{next} UTC") };
-    let held = message["held_by"].as_str().map(|held| word_of(texts, held)).unwrap_or_default();
+    let held = message["held_by"].as_str().map(|held| word_of(texts, "held_by", held)).unwrap_or_default();
     [
         linked("field-channel", &message["channel"], "/channels"),
         linked("field-contact", &message["contact"], "/oncall/contacts"),
-        named("field-incident", "incident_id", "show-incident", "/incidents"),
-        named("field-digest", "digest_id", "show-digest", "/channels/messages"),
+        named("message-incident", "incident_id", "show-incident", "/incidents"),
+        named("message-digest", "digest_id", "show-digest", "/channels/messages"),
         plain("field-held-by", held),
         plain("next-attempt", next),
     ]
@@ -109,7 +109,7 @@ impl AttemptRow {
             number: attempt["number"].as_u64().unwrap_or_default(),
             time: seconds(&attempt["at"]),
             tone: if outcome == "delivered" { "operational" } else { "major_outage" },
-            outcome: word_of(texts, &outcome),
+            outcome: word_of(texts, "outcome", &outcome),
             answer: answer_of(attempt),
             took: attempt["took_ms"].as_i64().map(|ms| format!("{ms} ms")).unwrap_or_default(),
         }
@@ -147,7 +147,7 @@ mod tests {
                 "Channel: Phones /console/channels/CHANNEL",
                 "Contact: Anna /console/oncall/contacts/CONTACT",
                 "Incident: Show the incident /console/incidents/INCIDENT",
-                "Held by: quiet hours –",
+                "Held back by: quiet hours –",
                 "Next attempt: 2026-11-28 10:00:01 UTC –",
             ]
         );

@@ -51,7 +51,7 @@ impl OpenMatter {
     fn incident(texts: ConsoleTexts, incident: &Value) -> Self {
         Self {
             tone: "major_outage",
-            kind: texts.text("field-incident"),
+            kind: texts.text("message-incident"),
             title: text(&incident["title"]),
             link: format!("/console/incidents/{}", text(&incident["id"])),
             time: texts.about("open-since", &seconds(&incident["started_at"])),
