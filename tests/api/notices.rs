@@ -174,7 +174,7 @@ async fn a_burning_budget_causes_a_notice() {
     let notices = until_notices(&sink, &[(false, "The error budget of Gold is being used up fast")]).await;
     assert_eq!(notices[0]["severity"], "critical");
     assert_eq!(
-        notices[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
+        notices[0]["message"], "In the last hour it was used up 1000.0 times as fast as allowed.",
         "it has been down since it was first looked at"
     );
     let rows = client.get("/v1/notices").expect(200).data();

@@ -220,6 +220,7 @@ mod tests {
             }
         }
         for check_type in CheckType::ALL {
+            needed.texts.insert(vec![text_name("word", &["check_type", check_type.as_str()])]);
             service_fields(check_type, true, false).iter().for_each(|field| needed.field("", field));
         }
         needed

@@ -10,7 +10,7 @@ use crate::console::console_texts::ConsoleTexts;
 use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::field_texts::label_of;
+use crate::console::screens::resources::field_texts::{label_of, word_of};
 use crate::console::screens::resources::form_field::FormOption;
 use crate::console::screens::service::pasted_target::PastedTarget;
 use crate::console::screens::service::trial::{self, TrialResult};
@@ -133,7 +133,7 @@ fn show_new(visit: &UserVisit, form: &FormData, outcome: FormOutcome) -> Result<
     let texts = visit.texts;
     let option = |check_type: CheckType| FormOption {
         value: check_type.as_str().to_owned(),
-        text: check_type.as_str().to_owned(),
+        text: word_of(texts, "check_type", check_type.as_str()),
         is_chosen: form.text("check_type") == check_type.as_str(),
     };
     let status = outcome.status();

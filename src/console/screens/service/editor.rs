@@ -9,6 +9,7 @@ use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::check_settings::service_fields;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::screens::resources::filled_form::{FilledForm, FormProblems};
 use crate::console::screens::resources::form_builder::build_form;
 use crate::console::screens::resources::form_field::ConsoleField;
@@ -178,7 +179,7 @@ impl ServiceEditor<'_> {
         document.parts = vec![
             FormPart { title: texts.text("part-general"), fields: general },
             FormPart { title: texts.text("part-verdict"), fields: verdict },
-            FormPart { title: self.text_of("check_type_label"), fields: own },
+            FormPart { title: word_of(texts, "check_type", self.check_type.as_str()), fields: own },
         ];
         document.parts.retain(|part| !part.fields.is_empty());
     }

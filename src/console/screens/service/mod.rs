@@ -27,6 +27,7 @@ use crate::console::form_data::FormData;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::changes::changes_of;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::screens::sent_messages::{MessageRow, about_incident};
 use crate::console::screens::service::checks::CheckRow;
 use crate::console::screens::service::edges::{ChangeRow, EdgeView};
@@ -41,7 +42,6 @@ use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
 use crate::model::check::CheckStatus;
 use crate::model::service::{OverrideStatus, Service, ServiceStatus};
-use crate::probe::catalogue::definition;
 use crate::verdict_texts::explanation::{BallotRow, VerdictExplanation};
 
 /// Number of results that the screen shows.
@@ -177,7 +177,7 @@ async fn view_of(visit: &UserVisit, watched: &ExplainedService) -> Result<Value,
         Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE && watched.snapshot.is_none() => {
             Ok(json!({
                 "target": service.target,
-                "check_type_label": definition(service.check_type).label,
+                "check_type": service.check_type.as_str(),
                 "effective_status": ServiceStatus::Unknown.as_str(),
                 "is_paused": service.pause.is_some(),
             }))
@@ -193,7 +193,7 @@ impl ServiceHead {
         let days = checks["data"][0]["error_message"].as_str().and_then(certificate_days);
         Self {
             target: text(&service["target"]),
-            kind: text(&service["check_type_label"]),
+            kind: word_of(visit.texts, "check_type", &text(&service["check_type"])),
             tone: tone_of(status.parse().unwrap_or(ServiceStatus::Unknown)),
             status: visit.texts.text(&format!("word-{status}")),
             is_paused: service["is_paused"] == true,

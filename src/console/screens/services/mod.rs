@@ -12,6 +12,7 @@ use crate::console::answer;
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::frame::{ConsoleFrame, ConsoleSection};
 use crate::console::screen_error::ScreenError;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::screens::service::status_mark::tone_of;
 use crate::console::visit::{UserVisit, VisibleFleet};
 use crate::fleet_view::fleet_row::FleetRow;
@@ -66,7 +67,7 @@ struct FacetLink {
 struct ServiceRow {
     id: String,
     name: String,
-    kind: &'static str,
+    kind: String,
     tone: &'static str,
     status: String,
     /// What the status does not say: flapping, an incident, nobody who checks.
@@ -211,7 +212,7 @@ fn row_of(texts: ConsoleTexts, row: &FleetRow, fleet: &VisibleFleet) -> ServiceR
     ServiceRow {
         id: row.id.to_string(),
         name: row.name.clone(),
-        kind: row.check_type.as_str(),
+        kind: word_of(texts, "check_type", row.check_type.as_str()),
         tone: tone_of(row.status),
         status: texts.text(&format!("word-{}", row.status)),
         marks: marks.into_iter().flatten().collect(),
