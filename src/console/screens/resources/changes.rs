@@ -43,10 +43,13 @@ fn line(texts: ConsoleTexts, entry: &Value, object: &str) -> String {
     });
     let changes: Vec<String> = changes.collect();
     let time = at.get(..19).unwrap_or(&at).replace('T', " ");
+    let actor = &entry["actor"];
+    // The engine and the command line have a kind, but no name of their own.
+    let kind = text_name("actor", &[actor["kind"].as_str().unwrap_or_default()]);
+    let actor = texts.text_or(&kind, actor["name"].as_str().unwrap_or_default());
     let action = entry["action"].as_str().unwrap_or_default();
     let action = texts.text_or(&text_name("audit", &[action]), &action.replace('_', " "));
-    let parts =
-        [format!("{time} UTC"), text(&entry["actor"]["name"]), action, object.to_owned(), changes.join("; ")];
+    let parts = [format!("{time} UTC"), actor, action, object.to_owned(), changes.join("; ")];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
@@ -105,7 +108,11 @@ mod tests {
         let writes = lines.iter().flat_map(|line| line.verbs.iter().map(|verb| (*verb, line.path)));
         let writes = writes.filter(|(verb, _)| !matches!(verb, HttpVerb::Get | HttpVerb::Head));
         let actions: std::collections::BTreeSet<String> =
-            writes.map(|(verb, path)| text_name("audit", &[&AuditAction::of(verb, path).name])).collect();
+            writes.map(|(verb, path)| AuditAction::of(verb, path).name).collect();
+        let of_console =
+            ["sign_in", "sign_out", "set_password", "end_session", "add_passkey", "remove_passkey"];
+        let actions = actions.into_iter().chain(of_console.map(str::to_owned));
+        let actions: Vec<String> = actions.map(|action| text_name("audit", &[&action])).collect();
         for locale in LANGUAGES {
             let texts = ConsoleTexts::of(locale);
             let missing: Vec<&String> =

@@ -39,20 +39,21 @@ const WORD_MEMBERS: [&str; 30] = [
 
 /// Returns the label of a member, by its path; its name in words if it has no label, such as a member that an installation adds.
 pub(in crate::console) fn label_of(texts: ConsoleTexts, path: &str) -> String {
-    known_label(texts, path).unwrap_or_else(|| {
+    text_about(texts, "field", path).unwrap_or_else(|| {
         let words = last_name(path).replace('_', " ");
         let mut letters = words.chars();
         letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
     })
 }
 
-/// Returns the label of a member, by its path: the text for its name, or for that of the objects of which it has the ids.
-fn known_label(texts: ConsoleTexts, path: &str) -> Option<String> {
+/// Returns the text about a member whose name begins with `start`, by the path of the member: the text for its name, or for that of
+/// the objects of which it has the ids.
+pub(in crate::console) fn text_about(texts: ConsoleTexts, start: &str, path: &str) -> Option<String> {
     let name = last_name(path);
     let object = object_name(name);
     [name, &object]
         .into_iter()
-        .map(|name| texts.text_or(&text_name("field", &[name]), ""))
+        .map(|name| texts.text_or(&text_name(start, &[name]), ""))
         .find(|text| !text.is_empty())
 }
 
@@ -106,6 +107,7 @@ mod tests {
     use crate::http::v1::routes::routes;
     use crate::model::check::CheckType;
     use crate::model::notification::ChannelKind;
+    use crate::texts::language_files::names_in;
 
     /// Texts that screens of resources need, and values that are shown as words.
     #[derive(Default)]
@@ -113,18 +115,19 @@ mod tests {
         /// Each with its alternatives: one of them is enough.
         texts: BTreeSet<Vec<String>>,
         words: BTreeSet<(String, String)>,
+        /// Names of texts that explain a field.
+        helps: BTreeSet<String>,
     }
 
     impl NeededTexts {
         fn label(&mut self, around: &str, name: &str) {
-            let object = object_name(name);
-            let names = [vec![around, name], vec![name], vec![&object]];
-            self.texts.insert(names.map(|names| text_name("field", &names)).to_vec());
+            self.texts.insert(alternatives("field", around, name));
         }
 
         fn field(&mut self, around: &str, spec: &FieldSpec) {
             if spec.catalogue.is_none() {
                 self.label(around, last_name(spec.name));
+                self.helps.extend(alternatives("help", around, last_name(spec.name)));
             }
             if let (FieldKind::Word(words) | FieldKind::Words(words), None) = (spec.kind, spec.catalogue) {
                 for word in words {
@@ -176,6 +179,12 @@ mod tests {
                 self.values(document, name, inner);
             }
         }
+    }
+
+    /// Names of the texts about a member: the one in what is around it, the one of its name, and that of its objects.
+    fn alternatives(start: &str, around: &str, name: &str) -> Vec<String> {
+        let object = object_name(name);
+        [vec![around, name], vec![name], vec![&object]].map(|names| text_name(start, &names)).to_vec()
     }
 
     fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
@@ -251,6 +260,16 @@ mod tests {
                 .collect();
             assert!(missing.is_empty(), "{locale}: {missing:#?}");
         }
+    }
+
+    /// Every explanation of a field is shown somewhere.
+    #[test]
+    fn every_explanation_is_of_a_field() {
+        let names = names_in(include_str!("../../languages/en.ftl"));
+        let helps = needed().helps;
+        let others: Vec<&String> =
+            names.iter().filter(|name| name.starts_with("help-") && !helps.contains(*name)).collect();
+        assert!(others.is_empty(), "{others:?}");
     }
 
     /// Enumerations are translated, and nothing else is.

@@ -1,7 +1,7 @@
 //! Fields of a form as they are shown: with labels, options, rows and problems.
 
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::field_texts::{label_of, text_name, word_of};
+use crate::console::screens::resources::field_texts::{label_of, text_about, text_name, word_of};
 use crate::console::screens::resources::filled_form::FilledForm;
 use crate::console::screens::resources::form_field::{
     ConsoleField, FieldRow, FormControl, FormOption, RowButton,
@@ -240,8 +240,8 @@ impl FormBuilder<'_> {
                 texts.of_catalogue(&format!("{}-help", catalogue.text_name(spec.name)), spec.help)
             }
             None => {
-                let general = format!("help-{}", spec.name.replace(['_', '.'], "-"));
-                texts.text_or(&place.text_name("help", spec), &texts.text_or(&general, ""))
+                let general = text_about(texts, "help", spec.name).unwrap_or_default();
+                texts.text_or(&place.text_name("help", spec), &general)
             }
         };
         let general = match spec.kind {

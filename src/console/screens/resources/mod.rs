@@ -31,6 +31,7 @@ use crate::console::frame::ConsoleFrame;
 use crate::console::screen_error::ScreenError;
 use crate::console::screens::resources::channel_settings::with_settings;
 use crate::console::screens::resources::drawn_secret::DrawnSecret;
+use crate::console::screens::resources::field_texts::word_of;
 use crate::console::screens::resources::filled_form::{FilledForm, FormProblems};
 use crate::console::screens::resources::form_builder::build_form;
 use crate::console::screens::resources::form_rows::{asks_for_rows, without_empty_rows};
@@ -150,7 +151,7 @@ impl ResourceRequest<'_> {
         let kind = asked.parse::<ChannelKind>().ok();
         if self.has_kinds() {
             let Some(kind) = kind else { return self.show_kinds(title) };
-            title = format!("{title}: {}", definition(kind).label);
+            title = format!("{title}: {}", word_of(self.visit.texts, "kind", kind.as_str()));
         }
         let filled = entered.unwrap_or_else(|| {
             let mut form = new_form(&fields, &self.visit.visit.query);
@@ -179,7 +180,7 @@ impl ResourceRequest<'_> {
         let screen = self.screen();
         let row = |kind: ChannelKind| KindRow {
             link: format!("/console{screen}/new?kind={kind}"),
-            name: definition(kind).label,
+            name: word_of(self.visit.texts, "kind", kind.as_str()),
             about: self.visit.texts.of_catalogue(&format!("channel-{kind}"), definition(kind).description),
         };
         let kinds = ChannelKind::ALL.into_iter().map(row).collect();

@@ -109,7 +109,7 @@ pub(super) struct KindsDocument {
 /// A kind that can be chosen.
 pub(super) struct KindRow {
     pub(super) link: String,
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) about: String,
 }
 
