@@ -204,7 +204,7 @@ mod tests {
             AffectedRow::of(ConsoleTexts::of("en"), &affected(recovered.map(at)), &[], at("14:04:07.123"));
         assert_eq!(row.tone, tone);
         let is_over = recovered.is_some();
-        assert_eq!(row.impact, if is_over { "recovered (major outage)" } else { "major outage" });
+        assert_eq!(row.impact, if is_over { "recovered (outage)" } else { "outage" });
         assert_eq!(
             lines(&row),
             [format!("named by the incident 2026-11-28 14:03:07.123 to {end}, 1 min 0 s")]
