@@ -1,10 +1,12 @@
 //! The console: signing in, who may do what, and that its forms are requests to the API.
 
 use rstest::rstest;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::client::Client;
-use crate::support::console::{ConsoleUser, OWN_ORIGIN, PASSWORD, cookie_of, path_of, send_form};
+use crate::support::console::{
+    ConsoleUser, OWN_ORIGIN, PASSWORD, cookie_of, newest_change, path_of, send_form,
+};
 use crate::support::pages::fresh;
 use crate::support::server::Server;
 use crate::support::{UNKNOWN_ID, create_unconfigured};
@@ -35,11 +37,6 @@ fn email() -> String {
     format!("{}@example.com", fresh("console"))
 }
 
-/// The newest entry of the audit log.
-fn newest(client: &Client) -> Value {
-    client.get("/v1/audit-log?per_page=1").expect(200).data()[0].clone()
-}
-
 #[test]
 fn the_first_user_is_created_by_a_link_that_works_once() {
     let server = Server::start();
@@ -59,7 +56,7 @@ fn the_first_user_is_created_by_a_link_that_works_once() {
     send_form(&client, "/console/welcome", &fields, &[OWN_ORIGIN]).expect(410);
     let refused = server.command(&["user", "link"]);
     assert!(!refused.status.success(), "there is a user now");
-    let entry = newest(&client);
+    let entry = newest_change(&client);
     assert_eq!((&entry["action"], &entry["object"]["name"]), (&json!("create"), &json!("owner")));
     let listed = server.command_json(&["user", "list"]);
     assert_eq!((&listed[0]["email"], &listed[0]["role"]), (&json!("owner@example.com"), &json!("owner")));
@@ -74,7 +71,7 @@ fn the_command_line_creates_and_resets_users() {
     let user = ConsoleUser::by_link(&server.client(), reset["link"].as_str().unwrap());
     user.get("/settings").expect(200);
     user.get("/settings/users").expect(403);
-    assert_eq!(newest(&server.client())["action"], "set_password");
+    assert_eq!(newest_change(&server.client())["action"], "set_password");
     server.command(&["user", "delete", "--email", "a@example.com"]);
     user.get("").expect(303);
     let unknown = server.command(&["user", "reset", "--email", "a@example.com"]);
@@ -166,7 +163,7 @@ fn a_form_is_a_request_to_the_api() {
     let services = client.get("/v1/services").expect(200).data();
     assert_eq!(services.as_array().unwrap().len(), 1);
     assert_eq!(services[0]["check_type"], "http");
-    let entry = newest(&client);
+    let entry = newest_change(&client);
     assert_eq!(entry["actor"]["kind"], "user");
     assert_eq!((&entry["actor"]["name"], &entry["action"]), (&json!("Anna"), &json!("create")));
     let page = user.get(&format!("/services/{}", services[0]["id"].as_str().unwrap())).expect(200);
@@ -219,8 +216,8 @@ fn a_viewer_changes_nothing() {
         let answer = viewer.post(&format!("{list}/{UNKNOWN_ID}"), &[("name", "x")]);
         assert!(matches!(answer.status, 403 | 405), "{list}: {}", answer.status);
     }
-    assert_eq!(newest(&client)["action"], "create", "nothing but the service was changed since");
-    assert_eq!(newest(&client)["object"]["kind"], "service");
+    assert_eq!(newest_change(&client)["action"], "create", "nothing but the service was changed since");
+    assert_eq!(newest_change(&client)["object"]["kind"], "service");
 }
 
 /// Who is confined to a scope gets the answers of the API for what is outside of it.

@@ -1,10 +1,10 @@
 //! Single sign-on: users of the console whom a trusted proxy names in a header.
 
 use rstest::rstest;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::client::{Answer, Client};
-use crate::support::console::{ConsoleUser, OWN_ORIGIN, send_form};
+use crate::support::console::{ConsoleUser, OWN_ORIGIN, newest_change, send_form};
 use crate::support::server::{Server, failing_start};
 
 const HEADER: (&str, &str) = ("WATCHKEEPER_CONSOLE__PROXY_USER_HEADER", "X-Forwarded-Email");
@@ -22,10 +22,6 @@ pub(crate) fn invite(client: &Client, email: &str, role: &str) {
 
 fn get(client: &Client, path: &str, lines: &[&str]) -> Answer {
     client.without_token().send("GET", path, lines, b"")
-}
-
-fn newest(client: &Client) -> Value {
-    client.get("/v1/audit-log?per_page=1").expect(200).data()[0].clone()
 }
 
 #[test]
@@ -54,7 +50,7 @@ fn a_named_user_sends_forms() {
     send_form(&client, "/console/services/new", &fields, &[ANNA, "Sec-Fetch-Site: cross-site"]).expect(403);
     let from = "X-Forwarded-For: 203.0.113.7";
     send_form(&client, "/console/services/new", &fields, &[ANNA, OWN_ORIGIN, from]).expect(303);
-    let entry = newest(&client);
+    let entry = newest_change(&client);
     assert_eq!((&entry["actor"]["kind"], &entry["actor"]["name"]), (&json!("user"), &json!("anna")));
     assert_eq!(entry["address"], "203.0.113.7");
     let out = send_form(&client, "/console/sign-out", &[], &[ANNA, OWN_ORIGIN]).expect(200);
@@ -125,7 +121,7 @@ fn unknown_users_can_get_a_role() {
     let users = client.get("/v1/users").expect(200).data();
     assert_eq!(users.as_array().unwrap().len(), 1);
     assert_eq!((&users[0]["email"], &users[0]["role"]), (&json!("anna@example.com"), &json!("viewer")));
-    let entry = newest(&client);
+    let entry = newest_change(&client);
     assert_eq!((&entry["action"], &entry["actor"]["name"]), (&json!("create"), &json!("anna")));
     server.organisation("business");
     get(&client, "/console/settings", &[ANNA]).expect(200);

@@ -37,6 +37,13 @@ pub(crate) fn send_form(client: &Client, path: &str, fields: &[(&str, &str)], li
     client.without_token().send("POST", path, &head, form(fields).as_bytes())
 }
 
+/// The newest entry of the audit log about what somebody has done. The engine may have opened an incident meanwhile.
+pub(crate) fn newest_change(client: &Client) -> Value {
+    let entries = client.get("/v1/audit-log?per_page=20").expect(200).data();
+    let by_somebody = entries.as_array().unwrap().iter().find(|entry| entry["actor"]["kind"] != "engine");
+    by_somebody.expect("somebody has done something").clone()
+}
+
 /// A line by which browsers say that a form comes from the same origin.
 pub(crate) const OWN_ORIGIN: &str = "Sec-Fetch-Site: same-origin";
 
