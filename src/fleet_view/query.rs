@@ -55,7 +55,7 @@ pub enum FilterCondition {
     UptimeBelow(u32),
     /// A text that occurs in the service, without case.
     Text(TextFilter),
-    /// A filter of which no value is known: no service meets it.
+    /// A filter of which no value is known: it finds nothing, also if it is negated.
     Unknown(UnknownFilter),
 }
 

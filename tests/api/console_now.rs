@@ -5,6 +5,8 @@ use serde_json::json;
 use crate::console_boards::escalate;
 use crate::console_service::down;
 use crate::support::console::ConsoleUser;
+use crate::support::moments::moment;
+use crate::support::pages::{fresh, id_of};
 use crate::support::server::Server;
 use crate::support::{create_unconfigured, eventually};
 
@@ -91,7 +93,61 @@ fn a_misspelt_filter_finds_nothing() {
     assert!(shown("").contains(">Lamp</a>"));
     let page = shown("status%3Adwn");
     assert!(!page.contains(">Lamp</a>") && page.contains("“dwn” is unknown. Allowed:"), "{page}");
-    assert!(shown("-status%3Adwn").contains(">Lamp</a>"), "what is unknown excludes nothing");
+    assert!(!shown("-status%3Adwn").contains(">Lamp</a>"), "nor what it was to leave out");
     let page = shown("down");
     assert!(page.contains("status:down") && !page.contains(">Lamp</a>"), "{page}");
+}
+
+/// What is refused where there is no form says why; a message that was delivered is not offered to be sent again.
+#[test]
+fn a_refused_action_says_why() {
+    let client = Server::shared().tenant("business");
+    let user = ConsoleUser::invited(&client, "editor");
+    let body = json!({"name": "Shop", "slug": fresh("refused")});
+    let page = id_of(&client.post("/v1/statuspages", &body).expect(201).data());
+    let domain = json!({"hostname": format!("{}.shop.example", fresh("status"))});
+    let domains = format!("/statuspages/{page}/custom-domains");
+    let domain = id_of(&client.post(&format!("/v1{domains}"), &domain).expect(201).data());
+    let verify = || user.post(&format!("{domains}/{domain}/verify"), &[]);
+    verify();
+    let refused = verify().expect(422).body;
+    assert!(refused.contains("role=\"alert\""), "{refused}");
+}
+
+/// The title of a silence is in the language of the organisation, whose visitors read it.
+#[test]
+fn a_silence_is_in_the_language_of_the_organisation() {
+    let client = Server::shared().tenant("business");
+    let user = ConsoleUser::invited(&client, "editor");
+    user.post("/settings", &[("what", "profile"), ("name", "Anna"), ("language", "de")]).expect(303);
+    let id = create_unconfigured(&client);
+    user.post(&format!("/services/{id}/silence"), &[("hours", "1")]).expect(303);
+    let running = client.get("/v1/maintenances?status=in_progress").expect(200).data();
+    assert_eq!(running[0]["title"], "Unplanned maintenance");
+}
+
+/// A button for one service ends no maintenance of several; one that has ended meanwhile is over.
+#[test]
+fn only_a_maintenance_of_one_service_is_ended_there() {
+    let client = Server::shared().tenant("business");
+    let user = ConsoleUser::invited(&client, "editor");
+    let [one, two] = [create_unconfigured(&client), create_unconfigured(&client)];
+    let start = |services: &[&str]| {
+        let body = json!({"title": "Work", "type": "emergency", "scheduled_start": moment(0),
+            "scheduled_end": moment(3_600), "auto_start": true, "service_ids": services});
+        id_of(&client.post("/v1/maintenances", &body).expect(201).data())
+    };
+    let end = |service: &str, work: &str| {
+        user.post(&format!("/services/{service}/end-maintenance"), &[("maintenance", work)]).expect(303)
+    };
+    let status =
+        |work: &str| client.get(&format!("/v1/maintenances/{work}")).expect(200).data()["status"].clone();
+    let (own, shared) = (start(&[&one]), start(&[&one, &two]));
+    assert_eq!(end(&two, &own).header("location"), Some(&*format!("/console/maintenances/{own}")));
+    assert_eq!(end(&one, &shared).header("location"), Some(&*format!("/console/maintenances/{shared}")));
+    assert_eq!((status(&own), status(&shared)), (json!("in_progress"), json!("in_progress")));
+    for _ in 0..2 {
+        assert_eq!(end(&one, &own).header("location"), Some(&*format!("/console/services/{one}?done=done")));
+    }
+    assert_eq!(status(&own), "completed");
 }

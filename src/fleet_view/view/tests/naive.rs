@@ -43,7 +43,10 @@ impl<'a> NaiveFleet<'a> {
         };
         let passes = |service: &FleetFacts| {
             let mut filters = query.filters.iter();
-            filters.all(|filter| self.meets(service, &filter.condition, now) != filter.is_negated)
+            filters.all(|filter| {
+                let is_known = !matches!(filter.condition, FilterCondition::Unknown(_));
+                is_known && self.meets(service, &filter.condition, now) != filter.is_negated
+            })
         };
         let services = self.fleet.services.iter();
         let mut found: Vec<&FleetFacts> =
