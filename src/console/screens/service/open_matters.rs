@@ -10,7 +10,7 @@ use crate::http::kit::error::ApiError;
 use crate::model::access::Permission;
 
 /// Number of incidents, and of maintenances, that are shown.
-const SHOWN: usize = 5;
+const SHOWN: usize = 20;
 
 /// An open incident, or a maintenance in progress.
 pub(super) struct OpenMatter {
@@ -32,10 +32,12 @@ pub(super) async fn read(visit: &UserVisit, service: &str) -> Result<Vec<OpenMat
     let path = format!("/v1/services/{service}");
     let incidents = rows(visit, &format!("{path}/incidents?resolved=false&per_page={SHOWN}")).await?;
     let running = rows(visit, &format!("{path}/maintenances?status=in_progress&per_page={SHOWN}")).await?;
-    let may_end = visit.may(Permission::MaintenancesEdit);
+    // A confined user does not see all services of a maintenance.
+    let is_confined = visit.signed_in.caller.visibility().is_confined();
+    let may_end = !is_confined && visit.may(Permission::MaintenancesEdit);
     let texts = visit.texts;
     let incidents = incidents.iter().map(|incident| OpenMatter::incident(texts, incident));
-    let running = running.iter().map(|work| OpenMatter::maintenance(texts, work, may_end));
+    let running = running.iter().map(|work| OpenMatter::maintenance(texts, work, may_end.then_some(service)));
     Ok(incidents.chain(running).collect())
 }
 
@@ -59,19 +61,25 @@ impl OpenMatter {
         }
     }
 
-    fn maintenance(texts: ConsoleTexts, work: &Value, may_end: bool) -> Self {
+    /// The line of a maintenance; `ended_by` is the service on whose screen the user may end it.
+    fn maintenance(texts: ConsoleTexts, work: &Value, ended_by: Option<&str>) -> Self {
         let id = text(&work["id"]);
         let end = seconds(&work["scheduled_end"]);
-        let covers_one = work["services"].as_array().is_some_and(|services| services.len() == 1);
         Self {
             tone: "under_maintenance",
             kind: texts.text("word-maintenance"),
             title: text(&work["title"]),
             link: format!("/console/maintenances/{id}"),
             time: if end.is_empty() { texts.text("open-end") } else { texts.about("open-until", &end) },
-            ends: (may_end && covers_one).then_some(id),
+            ends: ended_by.filter(|service| covers_only(work, service)).map(|_| id),
         }
     }
+}
+
+/// Returns true if a maintenance of the API covers this service and no other.
+pub(super) fn covers_only(work: &Value, service: &str) -> bool {
+    let services = work["services"].as_array().map(Vec::as_slice).unwrap_or_default();
+    matches!(services, [only] if only["id"] == service)
 }
 
 fn text(value: &Value) -> String {
@@ -87,14 +95,19 @@ mod tests {
 
     /// A button ends a maintenance only where it can surprise nobody: of one service, by somebody who may.
     #[rstest]
-    #[case(1, true, true)]
-    #[case(2, true, false)]
-    #[case(1, false, false)]
-    fn work_on_one_service_can_be_ended(#[case] services: usize, #[case] may: bool, #[case] ends: bool) {
-        let services: Vec<Value> = (0..services).map(|_| json!({"id": "x"})).collect();
+    #[case(&["SHOP"], Some("SHOP"), true)]
+    #[case(&["SHOP", "BLOG"], Some("SHOP"), false)]
+    #[case(&["BLOG"], Some("SHOP"), false)]
+    #[case(&["SHOP"], None, false)]
+    fn work_on_one_service_can_be_ended(
+        #[case] services: &[&str],
+        #[case] ended_by: Option<&str>,
+        #[case] ends: bool,
+    ) {
+        let services: Vec<Value> = services.iter().map(|id| json!({"id": id})).collect();
         let work = json!({"id": "WORK", "title": "Silence", "scheduled_end": "2026-11-28T11:00:00.000Z",
             "services": services});
-        let matter = OpenMatter::maintenance(ConsoleTexts::of("en"), &work, may);
+        let matter = OpenMatter::maintenance(ConsoleTexts::of("en"), &work, ended_by);
         assert_eq!(matter.ends.is_some(), ends);
         assert_eq!(matter.time, "until 2026-11-28 11:00:00 UTC");
     }
