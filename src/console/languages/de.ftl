@@ -115,12 +115,16 @@ overview-degraded = { $count ->
     [one] { $count } Dienst ist beeinträchtigt
    *[other] { $count } Dienste sind beeinträchtigt
 }
-cause = Ursache
+cause = Erster Fehler
 and-more = { $count ->
     [one] und { $count } weiterer
    *[other] und { $count } weitere
 }
-overview-unknown = Noch wurde kein Dienst gemessen
+overview-rest = { $count ->
+    [one] Kein Dienst ist ausgefallen oder beeinträchtigt: { $count } ist in Betrieb
+   *[other] Kein Dienst ist ausgefallen oder beeinträchtigt: { $count } sind in Betrieb
+}
+overview-unknown = Kein Dienst hat einen gemessenen Status: Alle pausieren, werden gewartet oder wurden noch nicht gemessen
 wrong-now = Jetzt gestört
 open-incidents = Offene Störungen
 running-maintenances = Laufende Wartungen
@@ -237,7 +241,7 @@ empty-incidents = Eine Störung sagt, was nicht läuft, seit wann, und was getan
 title-maintenances = Wartungen
 new-maintenances = Neue Wartung
 empty-maintenances = Eine Wartung kündigt eine Zeit an, in der Dienste ausfallen dürfen.
-title-series = Wiederholte
+title-series = Serien
 empty-series = Eine wiederholte Wartung entsteht als neue Wartung mit einer Regel.
 title-statuspages = Statusseiten
 new-statuspages = Neue Statusseite
@@ -568,7 +572,7 @@ field-next-occurrences = Nächste Termine
 field-next-try-at = Nächster Versuch
 field-notify-1h = Abonnenten 1 Stunde vorher erinnern
 field-notify-24h = Abonnenten 24 Stunden vorher erinnern
-field-notify-announcement = Abonnenten ankündigen
+field-notify-announcement = Den Abonnenten ankündigen
 field-notify-complete = Abonnenten das Ende melden
 field-notify-start = Abonnenten den Beginn melden
 field-open-after-seconds = Öffnen nach Sekunden
@@ -1049,7 +1053,7 @@ word-field-metadata-cipher-suite = Cipher-Suite
 word-field-metadata-tls-version = TLS-Version
 word-field-metadata-dns-names = Namen im Zertifikat
 changed-meanwhile = Jemand anderes hat diesen Dienst geändert, seit Sie das Formular geöffnet haben. Noch ist nichts gespeichert, und Ihre Eingaben stehen unten: Vergleichen Sie sie mit dem Dienst, und speichern Sie dann noch einmal.
-remark-status-word = „{ $subject }“ wurde in Namen und Zielen gesucht. Für Dienste mit diesem Status: status:{ $subject }
+remark-status-word = „{ $subject }“ wurde in Namen und Adressen gesucht. Der Filter nach dem Status ist status:{ $subject }
 open-since = seit { $subject } UTC
 open-until = bis { $subject } UTC
 action-end-maintenance = Jetzt beenden
@@ -1068,3 +1072,19 @@ header-repeated = Eine Zeile darüber hat schon einen Header dieses Namens. Entf
 location-repeated = Eine Zeile darüber nennt diesen Standort schon. Entfernen Sie eine davon.
 message-incident = Störung
 message-digest = Sammelmeldung
+form-already-sent = Dieses Formular wurde schon mit anderen Werten gesendet, und was es angelegt hat, steht in der Liste. Beim nächsten Speichern entsteht ein weiterer Eintrag.
+form-is-being-sent = Das Formular wurde doppelt gesendet, und das erste wird noch bearbeitet. Warten Sie einen Moment und speichern Sie dann noch einmal: Nichts entsteht doppelt.
+field-from = Von
+field-to = Bis
+field-took-ms = Dauer (ms)
+field-is-paused = Pausiert
+field-paused-reason = Grund der Pause
+field-paused-at = Pausiert seit
+field-check-type-label = Art der Prüfung
+field-is-configured = Eingerichtet
+field-configured-at = Eingerichtet am
+field-depends-on = Hängt ab von
+field-status-override = Von Hand gesetzter Status
+field-status-override-reason = Grund des von Hand gesetzten Status
+field-status-override-at = Status von Hand gesetzt am
+field-status-override-by = Status von Hand gesetzt von

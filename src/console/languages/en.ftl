@@ -115,12 +115,16 @@ overview-degraded = { $count ->
     [one] { $count } service is degraded
    *[other] { $count } services are degraded
 }
-cause = Cause
+cause = First error
 and-more = { $count ->
     [one] and { $count } more
    *[other] and { $count } more
 }
-overview-unknown = No service has been measured yet
+overview-rest = { $count ->
+    [one] No service is down or degraded: { $count } is up
+   *[other] No service is down or degraded: { $count } are up
+}
+overview-unknown = No service has a measured status: all are paused, under maintenance or not measured yet
 wrong-now = Problems now
 open-incidents = Open incidents
 running-maintenances = Running maintenances
@@ -1049,14 +1053,14 @@ word-field-metadata-cipher-suite = Cipher suite
 word-field-metadata-tls-version = TLS version
 word-field-metadata-dns-names = Names of the certificate
 changed-meanwhile = Somebody else has changed this service since you opened the form. Nothing is stored yet, and what you have entered is below: compare it with the service, then save it again.
-remark-status-word = “{ $subject }” was searched in names and targets. For services with this status, write status:{ $subject }
+remark-status-word = “{ $subject }” was searched in names and addresses. The filter by status is status:{ $subject }
 open-since = since { $subject } UTC
 open-until = until { $subject } UTC
 action-end-maintenance = End now
 report-incident = Report an incident
 recovered-from = recovered ({ $subject })
 title-attempts = Attempts
-empty-attempts = The message was not sent yet.
+empty-attempts = The message has not been sent yet.
 next-attempt = Next attempt
 show-incident = Show the incident
 show-digest = Show the digest
@@ -1068,3 +1072,19 @@ header-repeated = Another row above has a header of this name. Remove one of the
 location-repeated = Another row above names this location. Remove one of them.
 message-incident = Incident
 message-digest = Digest
+form-already-sent = This form was sent before, with other values, and what it created exists: see the list. Saving now creates another one.
+form-is-being-sent = The form was sent twice, and the first one is still being processed. Wait a moment and save again: nothing is created twice.
+field-from = From
+field-to = To
+field-took-ms = Duration (ms)
+field-is-paused = Paused
+field-paused-reason = Reason of the pause
+field-paused-at = Paused at
+field-check-type-label = Kind of check
+field-is-configured = Configured
+field-configured-at = Configured at
+field-depends-on = Depends on
+field-status-override = Status set by hand
+field-status-override-reason = Reason of the status set by hand
+field-status-override-at = Status set by hand at
+field-status-override-by = Status set by hand by

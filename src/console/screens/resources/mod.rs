@@ -48,6 +48,7 @@ use crate::console::screens::resources::view::{
 use crate::console::visit::UserVisit;
 use crate::http::gate::route::HttpVerb;
 use crate::http::kit::error::ApiError;
+use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::access::Permission;
 use crate::model::notification::ChannelKind;
@@ -161,6 +162,7 @@ impl ResourceRequest<'_> {
         let form = build_form(self.visit, &fields, &filled, FieldTime::Creation).await?;
         let document = ResourceDocument {
             form: Some(form),
+            problem: None,
             action: format!("{}/new", self.screen()),
             key: Id::random().to_string(),
             drawn_secret: DrawnSecret::for_new(kind)?,
@@ -211,6 +213,14 @@ impl ResourceRequest<'_> {
                 Some(secret) => self.show_drawn(&answer["data"], secret),
                 None => self.done(&answer["data"], "created"),
             },
+            Err(ApiError::Fields(errors))
+                if errors.iter().any(|(_, rule)| *rule == FieldRule::IdempotencyMismatch) =>
+            {
+                refused(FormProblems::general(self.visit.texts.text("form-already-sent"))).await
+            }
+            Err(ApiError::KeyRunning) => {
+                refused(FormProblems::general(self.visit.texts.text("form-is-being-sent"))).await
+            }
             Err(ApiError::Fields(errors)) => refused(FormProblems::of(self.visit.texts, &errors)).await,
             Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
                 refused(FormProblems::general(error.to_string())).await
@@ -233,9 +243,11 @@ impl ResourceRequest<'_> {
             true => Some(build_form(self.visit, &fields, &filled, FieldTime::Change).await?),
             false => None,
         };
+        let problem = filled.problems.elsewhere(self.visit.texts, &[]).filter(|_| !may_edit);
         let may_delete = self.spec.delete.is_some_and(|permission| self.visit.may(permission));
         let document = ResourceDocument {
             form,
+            problem,
             action: format!("{}/{id}", self.screen()),
             key: String::new(),
             drawn_secret: None,

@@ -51,7 +51,8 @@ pub(in crate::console) struct ListLink {
 
 /// The pages of a list.
 pub(super) struct PageLinks {
-    pub(super) total: u64,
+    /// Number of rows of all pages, if the API counts them.
+    pub(super) total: Option<u64>,
     pub(super) previous: Option<u64>,
     pub(super) next: Option<u64>,
 }
@@ -63,6 +64,8 @@ pub(super) struct ResourceDocument {
     pub(super) frame: ConsoleFrame,
     pub(super) screen: String,
     pub(super) form: Option<FormView>,
+    /// Why an action was refused, where there is no form to say so.
+    pub(super) problem: Option<String>,
     /// Where the form is sent.
     pub(super) action: String,
     /// Makes a form that is sent twice have no second effect.
@@ -160,7 +163,7 @@ impl ResourceViewer<'_> {
         let number = |name: &str| meta[name].as_u64().unwrap_or(1);
         let (current, last) = (number("current_page"), number("last_page"));
         PageLinks {
-            total: meta["total"].as_u64().unwrap_or_default(),
+            total: meta["total"].as_u64(),
             previous: (current > 1).then(|| current - 1),
             next: (current < last).then(|| current + 1),
         }
