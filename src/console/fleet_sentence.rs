@@ -22,6 +22,7 @@ impl FleetSentence {
             _ if down > 0 => ("overview-down", down, "major_outage"),
             _ if degraded > 0 => ("overview-degraded", degraded, "degraded"),
             _ if totals.working() == 0 => ("overview-unknown", 0, "unknown"),
+            all if totals.working() < all => ("overview-rest", totals.working(), "operational"),
             _ => ("overview-up", totals.working(), "operational"),
         };
         Self { name, count, tone }

@@ -163,7 +163,7 @@ fn wrong_row(
     }
 }
 
-/// Returns why a service is wrong: what the newest failed check says, or that no ping came.
+/// Returns why a service is wrong: what the failed check said when the outage began, or that no ping came.
 fn cause_of(texts: ConsoleTexts, check_type: CheckType, evidence: &OutageEvidence) -> String {
     match &evidence.last_failure {
         Some(failure) => failure.message().to_owned(),
@@ -232,7 +232,7 @@ mod tests {
     #[case(json!({"error_code": "timeout", "error_message": ""}), CheckType::Http, "timeout")]
     #[case(json!(null), CheckType::Heartbeat, "No ping came in time.")]
     #[case(json!(null), CheckType::Http, "")]
-    fn the_cause_is_what_the_newest_failed_check_says(
+    fn the_cause_is_what_failed_first(
         #[case] failure: Value,
         #[case] check_type: CheckType,
         #[case] expected: &str,
