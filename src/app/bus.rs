@@ -49,7 +49,7 @@ pub(super) async fn join(config: &Config) -> anyhow::Result<Option<BusMembership
     if timeout(Duration::from_millis(limits.connect_timeout_ms), connected(&connection)).await.is_ok() {
         match streams::prepare(connection.jetstream(), limits).await {
             Err(problem) if matches!(problem.failure, StreamFailure::Unanswered(_)) => {
-                tracing::warn!(%problem, "starting anyway and retrying");
+                tracing::warn!(%problem, "starting anyway; missing streams are created later, changed limits set at the next start");
             }
             prepared => drop(prepared?),
         }

@@ -14,6 +14,7 @@ use crate::console::screens::sent_messages::{answer_of, delivery_tone, seconds};
 use crate::console::visit::UserVisit;
 use crate::id::Id;
 use crate::model::access::Permission;
+use crate::model::notification::delivery::DeliveryStatus;
 
 #[derive(Template)]
 #[template(path = "screens/message/message.html")]
@@ -68,7 +69,8 @@ pub(in crate::console) async fn show(visit: &UserVisit, id: &str) -> Result<Http
         created: seconds(&message["created_at"]),
         facts: facts(texts, &message),
         attempts: rows(&message["tries"]).map(|attempt| AttemptRow::of(texts, attempt)).collect(),
-        may_redeliver: visit.may(Permission::NotificationsRedeliver),
+        may_redeliver: status == DeliveryStatus::Dead.as_str()
+            && visit.may(Permission::NotificationsRedeliver),
     };
     Ok(answer::document(StatusCode::OK, document.render()?, &visit.visit.headers))
 }

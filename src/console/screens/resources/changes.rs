@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::console::console_texts::ConsoleTexts;
 use crate::console::screen_error::ScreenError;
-use crate::console::screens::resources::field_texts::{has_words, label_of, last_name, text_name, word_of};
+use crate::console::screens::resources::field_texts::{label_of, text_name};
+use crate::console::screens::resources::shown_value::shown_value;
 use crate::console::visit::UserVisit;
 use crate::http::kit::error::ApiError;
 
@@ -61,10 +62,7 @@ fn field_label(texts: ConsoleTexts, path: &str) -> String {
 fn plain(texts: ConsoleTexts, path: &str, value: &Value) -> String {
     let text = match value {
         Value::Null => "–".to_owned(),
-        Value::Bool(is_true) => texts.text(if *is_true { "yes" } else { "no" }),
-        Value::String(word) if has_words(last_name(path)) => word_of(texts, last_name(path), word),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => shown_value(texts, path, other),
     };
     match text.char_indices().nth(VALUE_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),

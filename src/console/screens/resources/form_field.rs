@@ -98,9 +98,11 @@ pub(in crate::console) struct OptionGroup {
 }
 
 impl ConsoleField {
-    /// True if the options are shown as `group.option`, such as permissions.
+    /// True if the options are words of the API in the form `group.option`, such as permissions: neither the names of resources
+    /// nor words that have a text.
     pub(in crate::console) fn has_groups(&self) -> bool {
-        !self.options.is_empty() && self.options.iter().all(|option| is_grouped(&option.text))
+        !self.options.is_empty()
+            && self.options.iter().all(|option| option.text == option.value && is_grouped(&option.value))
     }
 
     /// The options by the part of their names before the dot; one group without a title for other options.

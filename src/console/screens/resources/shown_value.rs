@@ -8,7 +8,7 @@ use crate::console::screens::resources::field_texts::{has_words, last_name, word
 /// Longest value, in characters.
 const VALUE_LENGTH: usize = 120;
 /// Members of an object that stand for it, the best first.
-const NAMES: [&str; 5] = ["name", "label", "title", "hostname", "status"];
+const NAMES: [&str; 6] = ["name", "label", "title", "hostname", "scheduled_start", "status"];
 
 /// Returns the value of a member, by its path.
 pub(super) fn shown_value(texts: ConsoleTexts, path: &str, value: &Value) -> String {
@@ -53,6 +53,7 @@ mod tests {
     #[case("slug", json!("public"), "public")]
     #[case("name", json!("down"), "down")]
     #[case("tags", json!([{"label": "major"}, {"label": "team:web"}]), "major, team:web")]
+    #[case("next_occurrences", json!([{"scheduled_start": "2026-11-28T10:00:00.000Z", "status": "planned"}]), "2026-11-28 10:00:00 UTC")]
     #[case("certificate", json!({"status": "active", "expires_at": null}), "aktiv")]
     #[case("recurrence.rrule", json!("FREQ=DAILY"), "FREQ=DAILY")]
     #[case("started_at", json!("2026-11-28T10:00:01.500Z"), "2026-11-28 10:00:01 UTC")]

@@ -87,7 +87,11 @@ fn entered_form(value: &Value, kind: FieldKind) -> Vec<String> {
     };
     match (kind, value) {
         (_, Value::Null) => Vec::new(),
-        (FieldKind::Lines, Value::Array(items)) => vec![items.iter().map(one).collect::<Vec<_>>().join("\n")],
+        // A line is what people enter: the label of a tag, not its id.
+        (FieldKind::Lines, Value::Array(items)) => {
+            let line = |item: &Value| item["label"].as_str().map_or_else(|| one(item), str::to_owned);
+            vec![items.iter().map(line).collect::<Vec<_>>().join("\n")]
+        }
         (_, Value::Array(items)) => items.iter().map(one).collect(),
         (FieldKind::Time, Value::String(time)) => vec![local_form(time)],
         (_, value) => vec![one(value)],
@@ -113,6 +117,7 @@ mod tests {
     #[case(json!({"services": [{"id": "x"}, {"id": "y"}]}), field("service_ids", FieldKind::References("")), &["x", "y"])]
     #[case(json!({"at": "2026-11-28T10:00:00.000Z"}), field("at", FieldKind::Time), &["2026-11-28T10:00:00"])]
     #[case(json!({"lines": ["a", "b"]}), field("lines", FieldKind::Lines), &["a\nb"])]
+    #[case(json!({"tags": [{"id": "x", "label": "team:web"}]}), field("tags", FieldKind::Lines), &["team:web"])]
     #[case(json!({"a": {"b": 5}}), field("a.b", FieldKind::Number), &["5"])]
     #[case(json!({}), field("name", FieldKind::Text), &[])]
     fn a_resource_fills_its_form(#[case] view: Value, #[case] spec: FieldSpec, #[case] expected: &[&str]) {

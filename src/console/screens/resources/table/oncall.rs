@@ -54,7 +54,7 @@ pub(super) static OVERRIDES: ResourceSpec = ResourceSpec {
     create: Some(May::OncallCover),
     edit: Some(May::OncallCover),
     delete: Some(May::OncallCover),
-    columns: &["contact", "schedule", "starts_at", "ends_at"],
+    columns: &["contact_name", "schedule_name", "starts_at", "ends_at"],
     fields: &[
         needed("schedule_id", Kind::Reference(SCHEDULES)),
         needed("contact_id", Kind::Reference(CONTACTS)),
@@ -74,7 +74,7 @@ pub(super) static ABSENCES: ResourceSpec = ResourceSpec {
     create: Some(May::OncallCover),
     edit: Some(May::OncallCover),
     delete: Some(May::OncallCover),
-    columns: &["contact", "starts_at", "ends_at"],
+    columns: &["contact_name", "starts_at", "ends_at"],
     fields: &[
         needed("contact_id", Kind::Reference(CONTACTS)),
         needed("starts_at", Kind::Time),
@@ -96,7 +96,7 @@ pub(super) static COVER_REQUESTS: ResourceSpec = ResourceSpec {
     create: Some(May::OncallCover),
     edit: None,
     delete: None,
-    columns: &["contact", "status", "schedule", "starts_at", "ends_at"],
+    columns: &["contact_name", "status", "schedule_name", "starts_at", "ends_at"],
     fields: &[
         needed("schedule_id", Kind::Reference(SCHEDULES)),
         needed("contact_id", Kind::Reference(CONTACTS)),

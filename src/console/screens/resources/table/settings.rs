@@ -63,7 +63,7 @@ pub(super) static USERS: ResourceSpec = ResourceSpec {
         field("access_scope_id", Kind::Reference(SCOPES)),
     ],
     actions: &[action("reset", May::UsersManage, &[])],
-    lists: &["sessions"],
+    lists: &[],
 };
 
 pub(super) static TOKENS: ResourceSpec = ResourceSpec {
