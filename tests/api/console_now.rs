@@ -106,9 +106,9 @@ fn a_refused_action_says_why() {
     let body = json!({"name": "Shop", "slug": fresh("refused")});
     let page = id_of(&client.post("/v1/statuspages", &body).expect(201).data());
     let domain = json!({"hostname": format!("{}.shop.example", fresh("status"))});
-    let domains = format!("/statuspages/{page}/custom-domains");
-    let domain = id_of(&client.post(&format!("/v1{domains}"), &domain).expect(201).data());
-    let verify = || user.post(&format!("{domains}/{domain}/verify"), &[]);
+    let domains = format!("/v1/statuspages/{page}/custom-domains");
+    let domain = id_of(&client.post(&domains, &domain).expect(201).data());
+    let verify = || user.post(&format!("/statuspages/{page}/domains/{domain}/verify"), &[]);
     verify();
     let refused = verify().expect(422).body;
     assert!(refused.contains("role=\"alert\""), "{refused}");

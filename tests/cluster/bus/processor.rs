@@ -54,8 +54,9 @@ fn work_is_counted() {
     let ours = std::process::id();
     let (before, all) = (used_by(ours), used_by_all());
     let mut sum = 0_u64;
-    while used_by(ours) < before + Duration::from_millis(50) {
+    // Children of other tests that end count at once as used by this process, before the machine has counted a tick.
+    while used_by(ours) < before + Duration::from_millis(50) || used_by_all() <= all {
         sum = std::hint::black_box((0..100_000).fold(sum, u64::wrapping_add));
     }
-    assert!(used_by_all() > all && resident_mib(ours) > 0);
+    assert!(resident_mib(ours) > 0);
 }
