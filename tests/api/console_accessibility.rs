@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::browser::load_axe;
 use crate::console::LISTS;
+use crate::console_passkeys::until;
 use crate::support::browser::{Browser, BrowserOptions};
 use crate::support::client::Client;
 use crate::support::console::{PASSWORD, path_of};
@@ -104,8 +105,8 @@ fn walk_entry(browser: &Browser, address: &str, link: &str) {
     browser.click("form button");
 }
 
-#[test]
-fn no_screen_has_barriers() {
+#[tokio::test]
+async fn no_screen_has_barriers() {
     let Some(browser) = Browser::start(BrowserOptions { width: 1_280, runs_scripts: true }) else { return };
     let server = Server::start();
     let client = server.client();
@@ -154,21 +155,23 @@ fn no_screen_has_barriers() {
     browser.run("document.querySelector('#sections').showPopover()");
     assert_accessible(&browser, "menu");
     assert_eq!(browser.errors(), Vec::<String>::new());
-    walk_answers(&browser, &visit);
+    walk_answers(&browser, &visit).await;
 }
 
 /// The documents that answer forms, and those that refuse.
-fn walk_answers(browser: &Browser, visit: &dyn Fn(&str)) {
+async fn walk_answers(browser: &Browser, visit: &dyn Fn(&str)) {
     visit("/settings/tokens/new");
     set_width(browser, WIDTHS[0]);
     browser.click("#name");
     browser.press("Bot");
     browser.click("[value='services.view']");
     browser.click("main .primary");
+    until(browser, "document.querySelector('#name') === null", &json!(true)).await;
     assert_accessible(browser, "shown once");
     visit("/incidents");
     set_width(browser, WIDTHS[0]);
     browser.click(".cards a");
+    until(browser, "document.querySelector('#message') !== null", &json!(true)).await;
     browser.press("u");
     browser.press("It is **fixed**.");
     assert_eq!(
@@ -177,12 +180,12 @@ fn walk_answers(browser: &Browser, visit: &dyn Fn(&str)) {
         "u leads to the text"
     );
     browser.click("[name=preview]");
-    assert_eq!(browser.value("document.querySelector('form .message strong').textContent"), json!("fixed"));
+    until(browser, "document.querySelector('form .message strong')?.textContent", &json!("fixed")).await;
     assert_accessible(browser, "preview of an update");
     visit("/services/new");
     browser.press("   ");
     browser.click("main .primary");
-    assert_eq!(browser.value("document.querySelector('[role=alert]') !== null"), json!(true));
+    until(browser, "document.querySelector('[role=alert]') !== null", &json!(true)).await;
     assert_accessible(browser, "refused form");
     let unknown = format!("/services/{UNKNOWN_ID}");
     for path in ["/nowhere", unknown.as_str(), "/welcome?ticket=wkl_gone"] {

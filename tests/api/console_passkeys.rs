@@ -20,7 +20,8 @@ fn passkeys(client: &Client) -> String {
     format!("/v1/users/{}/passkeys", users[0]["id"].as_str().unwrap())
 }
 
-async fn until(browser: &Browser, expression: &str, wanted: &Value) {
+/// Waits until a script has this value, such as in the document to which a form leads.
+pub(crate) async fn until(browser: &Browser, expression: &str, wanted: &Value) {
     let look = || (browser.value(expression) == *wanted).then_some(());
     eventually(&format!("{expression} is {wanted}"), look).await;
 }
