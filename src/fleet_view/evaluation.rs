@@ -87,7 +87,7 @@ impl EvaluationContext<'_> {
                 rows.retain(|row| columns.uptime_ppm(row).is_some_and(|uptime| uptime < *ppm) != is_negated);
             }
             FilterCondition::Text(text) => self.retain_with_text(rows, text, is_negated),
-            // Not even without services that nobody could name: somebody could act on those that were to be left out.
+            // Also if it is negated: somebody could act on the services that were to be left out.
             FilterCondition::Unknown(_) => rows.retain(|_| false),
         }
     }
