@@ -176,21 +176,43 @@ async fn there_are_no_barriers(#[case] options: BrowserOptions) {
 
 /// What axe-core finds: the rule and the element.
 fn barriers(browser: &Browser) -> Value {
-    load_axe(browser).map_or_else(|| json!([]), |find| browser.value(find))
+    if load_axe(browser) { find_barriers(browser, AxeRules::All) } else { json!([]) }
 }
 
-/// Loads axe-core into the page; returns the expression that finds barriers, or `None`, and a word about it, where axe-core is
-/// missing.
-pub(crate) fn load_axe(browser: &Browser) -> Option<&'static str> {
+/// Rules of axe-core that a document is held against.
+#[derive(Clone, Copy)]
+pub(crate) enum AxeRules {
+    All,
+    /// Those whose results depend on colours, for a further colour scheme of a document: its elements are the same.
+    Colours,
+}
+
+/// Each colour scheme, with the rules that a document shown in both is held against.
+pub(crate) const SCHEMES: [(&str, AxeRules); 2] = [("light", AxeRules::All), ("dark", AxeRules::Colours)];
+
+/// Loads axe-core into the page. `false`, and a word about it, where axe-core is missing.
+pub(crate) fn load_axe(browser: &Browser) -> bool {
     let Some(file) = std::env::var_os("WATCHKEEPER_TESTS_AXE") else {
         let is_required = std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_BROWSER").is_some();
         assert!(!is_required, "WATCHKEEPER_TESTS_AXE is not set: see tests/browser/axe-core");
         eprintln!("SKIPPED: WATCHKEEPER_TESTS_AXE is not set");
-        return None;
+        return false;
     };
     browser.run(&std::fs::read_to_string(file).unwrap());
-    Some(
-        "axe.run({resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(\
-         (found) => found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))",
-    )
+    true
+}
+
+/// The rules that the shown document breaks, each with its elements; axe-core is loaded.
+pub(crate) fn find_barriers(browser: &Browser, rules: AxeRules) -> Value {
+    let (kind, values) = match rules {
+        AxeRules::All => {
+            ("tag", json!(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]))
+        }
+        AxeRules::Colours => ("rule", json!(["color-contrast", "link-in-text-block"])),
+    };
+    let options = json!({"resultTypes": ["violations"], "runOnly": {"type": kind, "values": values}});
+    browser.value(&format!(
+        "axe.run({options}).then(\
+         (found) => found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))"
+    ))
 }

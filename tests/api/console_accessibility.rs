@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::load_axe;
+use crate::browser::{SCHEMES, find_barriers, load_axe};
 use crate::console::LISTS;
 use crate::console_passkeys::until;
 use crate::support::browser::{Browser, BrowserOptions};
@@ -24,13 +24,15 @@ fn set_width(browser: &Browser, width: u32) {
 }
 
 fn assert_accessible(browser: &Browser, name: &str) {
-    let Some(find) = load_axe(browser) else { return };
+    if !load_axe(browser) {
+        return;
+    }
     for width in WIDTHS {
         set_width(browser, width);
-        for scheme in ["light", "dark"] {
+        for (scheme, rules) in SCHEMES {
             let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             browser.command_devtools("Emulation.setEmulatedMedia", &features);
-            let found = browser.value(find);
+            let found = find_barriers(browser, rules);
             assert_eq!(found, json!([]), "{name}, {width} px, {scheme}: {found:#}");
         }
     }
