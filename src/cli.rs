@@ -126,23 +126,12 @@ pub fn run() -> ExitCode {
         variables::warn_of_unknown(&command());
     }
     let files = DatabaseFiles::of(&config);
-    let result = actix::System::new().block_on(run_apart(dispatch(matches, config)));
+    let result = actix::System::new().block_on(dispatch(&matches, config));
     result.unwrap_or_else(|error| {
         // Standard error may be closed; then the message is lost.
         let _ = writeln!(std::io::stderr(), "watchkeeper: {}", printable_lines(&files.explain(&error)));
         exit_code(&error)
     })
-}
-
-/// Runs a command as a task of its own. What a thread waits for is polled at each of its turns, whatever has woken it, and the
-/// main thread has many: a command is polled only when it can go on.
-async fn run_apart(
-    command: impl Future<Output = anyhow::Result<ExitCode>> + 'static,
-) -> anyhow::Result<ExitCode> {
-    match actix::spawn(command).await {
-        Ok(result) => result,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 /// Parses the arguments of the process. `--help-settings` is `--help` with the settings.
@@ -157,11 +146,11 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<ArgMatches, clap::
     }
 }
 
-async fn dispatch(matches: ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
+async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
     if let Some(("bench", arguments)) = matches.subcommand() {
         return bench(arguments, config).await;
     }
-    match CommandLine::from_arg_matches(&matches)?.command {
+    match CommandLine::from_arg_matches(matches)?.command {
         MainCommand::Serve(arguments) => serve::run(arguments.settings(config)).await,
         MainCommand::Check(arguments) => check::run(&arguments, &config).await,
         MainCommand::Doctor(arguments) => {
