@@ -60,6 +60,8 @@ pub struct Fleet {
     address: Option<Arc<Addr<Self>>>,
     /// Seconds counted by the sweep.
     tick: u32,
+    /// The services that have not answered the question whether they are alive.
+    asked: Vec<Arc<ActorLife>>,
     /// True while all services end; no service is started then.
     is_closing: bool,
     /// Notified when the last service has ended.
@@ -206,6 +208,7 @@ impl Fleet {
             launched: 0,
             address: None,
             tick: 0,
+            asked: Vec::new(),
             is_closing: false,
             all_ended: None,
         }
@@ -236,8 +239,9 @@ impl Fleet {
             reason = "one for each life, and lost it would leave the service dead"
         )]
         let exited = move |ending| fleet.do_send(ServiceExited { id, generation, ending });
-        let make = |address: &Arc<Addr<ServiceActor>>| {
-            ServiceActor::new(Arc::clone(definition), Arc::clone(&shard), memory, Arc::clone(address))
+        let make = |address: &Arc<Addr<ServiceActor>>, life: &Arc<ActorLife>| {
+            let (address, life) = (Arc::clone(address), Arc::clone(life));
+            ServiceActor::new(Arc::clone(definition), Arc::clone(&shard), memory, address, life)
         };
         let (address, life) = self.supervisor.launch(&shard.placement, make, exited);
         LaunchedActor { address, life, generation }

@@ -35,7 +35,7 @@ use crate::model::status_timeline::MeasuredStatusChange;
 use crate::model::watch::{
     CheckAttempt, FinishedCheck, LocationOpinion, WatchEffect, WatchMemory, WatchState,
 };
-use crate::supervise::{ActorKind, LivenessQuery, SupervisedActor};
+use crate::supervise::{ActorKind, ActorLife, LivenessQuery, SupervisedActor};
 
 /// The actor of one service.
 pub struct ServiceActor {
@@ -53,6 +53,7 @@ pub struct ServiceActor {
     anchor: (Timestamp, Instant),
     /// The address to which the service's checks answer.
     address: Arc<Addr<Self>>,
+    life: Arc<ActorLife>,
 }
 
 /// Watch by this definition from now on.
@@ -76,6 +77,7 @@ impl ServiceActor {
         shard: Arc<Shard>,
         memory: Option<Box<WatchMemory>>,
         address: Arc<Addr<Self>>,
+        life: Arc<ActorLife>,
     ) -> Self {
         let anchor = (shard.clock.now(), Instant::now());
         Self {
@@ -89,6 +91,7 @@ impl ServiceActor {
             is_held: false,
             anchor,
             address,
+            life,
         }
     }
 

@@ -81,6 +81,11 @@ impl Shard {
         })
     }
 
+    /// Returns a moment in seconds since the start of the shard, rounded down.
+    pub(super) fn second_of(&self, at: Instant) -> u32 {
+        u32::try_from(at.duration_since(self.started).as_secs()).unwrap_or(u32::MAX)
+    }
+
     fn running_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

@@ -19,6 +19,9 @@ use crate::supervise::fault::InjectedFault;
 use crate::supervise::kind::ActorKindCounters;
 use crate::supervise::thread_progress;
 
+/// Seconds after which an actor that has not done what it had planned is overdue; more than a busy thread is late.
+const OVERDUE_AFTER: u32 = 15;
+
 /// The externally visible state of one life: the last question, the last answer, and whether it is abandoned.
 ///
 /// An actor whose thread is busy with others answers late, and is not frozen. So the time counts from its first turn after
@@ -29,6 +32,8 @@ pub struct ActorLife {
     answered: AtomicU32,
     /// The tick of the first turn after the last question; 0 = it has had none.
     turn: AtomicU32,
+    /// The second up to which the actor has planned nothing, in the count of its owner.
+    idle_until: AtomicU32,
     is_given_up: AtomicBool,
     waker: AtomicWaker,
 }
@@ -52,14 +57,26 @@ impl ActorLife {
         self.asked.store(tick, Ordering::Release);
     }
 
+    /// Notes the second up to which the actor has nothing to do unless a message arrives, in the count of its owner.
+    pub(crate) fn plan_idle(&self, until: u32) {
+        self.idle_until.store(until, Ordering::Relaxed);
+    }
+
+    /// Returns true if the actor should have done what it had planned, at this second, but has not.
+    pub(crate) fn is_overdue(&self, second: u32) -> bool {
+        second.saturating_sub(self.idle_until.load(Ordering::Relaxed)) > OVERDUE_AFTER
+    }
+
     /// Ends the life of an actor that had a turn [`FROZEN_AFTER`] ticks ago and has not answered since. One that has had no
-    /// turn gets one as soon as its thread comes to it.
+    /// turn gets one as soon as its thread comes to it, and is reminded of it every [`FROZEN_AFTER`] ticks.
     pub(crate) fn end_if_frozen(&self, tick: u32) {
         if !self.is_open() {
             return;
         }
+        let waited = tick.wrapping_sub(self.asked());
         match self.turn.load(Ordering::Acquire) {
-            0 => self.waker.wake(),
+            0 if waited > 0 && waited.is_multiple_of(FROZEN_AFTER) => self.waker.wake(),
+            0 => {}
             turn if tick.wrapping_sub(turn) >= FROZEN_AFTER => self.give_up(),
             _ => {}
         }
@@ -215,6 +232,16 @@ mod tests {
         turn.into_iter().for_each(|tick| life.note_turn(tick));
         life.end_if_frozen(judged);
         assert_eq!(is_given_up(&life), expected);
+    }
+
+    #[rstest]
+    #[case::before(99, false)]
+    #[case::a_little_late(115, false)]
+    #[case::overdue(116, true)]
+    fn an_actor_is_overdue_15_seconds_after_its_plan(#[case] second: u32, #[case] expected: bool) {
+        let life = ActorLife::default();
+        life.plan_idle(100);
+        assert_eq!(life.is_overdue(second), expected);
     }
 
     #[test]

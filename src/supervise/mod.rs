@@ -169,19 +169,19 @@ impl Supervisor {
     }
 
     /// Starts one life of an actor that is restarted by its owner, such as a service by the fleet. `ended` is
-    /// called when the life is over. `make` gets the address to share: a clone of its own would cost two
-    /// allocations.
+    /// called when the life is over. `make` gets the address to share, as a clone of its own would cost two allocations, and the
+    /// state of the life.
     pub fn launch<A: SupervisedActor + Send>(
         &self,
         placement: &ActorPlacement,
-        make: impl FnOnce(&Arc<Addr<A>>) -> A,
+        make: impl FnOnce(&Arc<Addr<A>>, &Arc<ActorLife>) -> A,
         ended: impl FnOnce(ActorExit) + Unpin + Send + 'static,
     ) -> (Arc<Addr<A>>, Arc<ActorLife>) {
         let state = self.kind(A::KIND);
         let (address, receiver) = mailbox(placement.mailbox);
         let address = Arc::new(address);
-        let actor = make(&address);
         let life = Arc::new(ActorLife::default());
+        let actor = make(&address, &life);
         let lived = Arc::clone(&life);
         let is_sent = placement.thread.spawn_fn(move || {
             drop(actix::spawn(LifeFuture::new(actor, receiver, lived, state, ended)));

@@ -25,11 +25,13 @@ impl ServiceActor {
         }
         let held = self.held();
         (self.timer_due, self.is_held) = (None, false);
-        let Some(at) = self.watching.next_wake() else { return };
+        let Some(at) = self.watching.next_wake() else { return self.life.plan_idle(u32::MAX) };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
         let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
         self.is_held = held > wait;
-        self.timer_due = Some(Instant::now() + wait.max(held));
+        let due = Instant::now() + wait.max(held);
+        self.timer_due = Some(due);
+        self.life.plan_idle(self.shard.second_of(due));
         self.timer = Some(ctx.run_later(wait.max(held), Self::wake_unless_late));
     }
 
