@@ -1,5 +1,5 @@
 //! Texts of the API in the languages of the console: labels and explanations of the catalogues of check types and channels, and
-//! why a value is refused. The English ones are those of the API itself; each file in `catalogue_texts/` is a translation.
+//! why a value or an operation is refused. The English ones are those of the API itself; each file in `catalogue_texts/` is a translation.
 
 use std::sync::LazyLock;
 
@@ -25,9 +25,14 @@ impl ConsoleTexts {
         let translated = name_of(rule).and_then(|(name, value)| {
             let mut arguments = FluentArgs::new();
             value.into_iter().for_each(|value| arguments.set("value", FluentValue::from(value)));
-            TEXTS.text(self.locale(), &format!("rule-{name}"), &arguments)
+            self.translation(&format!("rule-{name}"), &arguments)
         });
         translated.unwrap_or_else(|| rule.to_string())
+    }
+
+    /// The translation with this name; `None` in English, and where there is none.
+    pub(super) fn translation(self, name: &str, arguments: &FluentArgs<'_>) -> Option<String> {
+        TEXTS.text(self.locale(), name, arguments)
     }
 }
 
@@ -189,7 +194,8 @@ mod tests {
             let known = catalogue_names();
             let others: Vec<&String> = translated
                 .iter()
-                .filter(|name| !name.starts_with("rule-") && !known.contains(name))
+                .filter(|name| !["rule-", "refused-", "quota-"].iter().any(|kind| name.starts_with(kind)))
+                .filter(|name| !known.contains(name))
                 .collect();
             assert!(others.is_empty(), "{:?} has texts of no field: {others:?}", file.path());
         }

@@ -17,6 +17,7 @@ mod origin;
 mod passkeys;
 mod password_proof;
 mod proxy_sign_in;
+mod refusal_texts;
 mod request_limit;
 mod screen_error;
 mod screens;

@@ -47,7 +47,7 @@ impl ScreenError {
             Self::Api(ApiError::NotFound) | Self::Unknown => texts.text("error-unknown"),
             Self::Api(ApiError::Unavailable) => texts.text("error-unavailable"),
             Self::Api(error) if error.status().is_server_error() => texts.text("error-failed"),
-            Self::Api(error) => error.to_string(),
+            Self::Api(error) => texts.of_refusal(error),
             Self::WrongMethod => texts.text("error-unknown"),
             Self::Template(_) => texts.text("error-failed"),
         }

@@ -41,7 +41,7 @@ pub(in crate::console) async fn run(
             render(visit, id, Some(&entered), StatusCode::UNPROCESSABLE_ENTITY).await
         }
         Err(error @ (ApiError::Conflict(_) | ApiError::Shared(_))) => {
-            entered.problem = Some(error.to_string());
+            entered.problem = Some(visit.texts.of_refusal(&error));
             render(visit, id, Some(&entered), error.status()).await
         }
         Err(error) => Err(error.into()),

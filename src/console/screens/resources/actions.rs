@@ -45,7 +45,7 @@ impl ResourceRequest<'_> {
                 self.show_refused(id, problems).await
             }
             Err(error @ (ApiError::Conflict(_) | ApiError::VerifyCooldown(_))) => {
-                self.show_refused(id, FormProblems::general(error.to_string())).await
+                self.show_refused(id, FormProblems::general(self.visit.texts.of_refusal(&error))).await
             }
             Err(error) => Err(error.into()),
         }

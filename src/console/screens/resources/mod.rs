@@ -223,7 +223,7 @@ impl ResourceRequest<'_> {
             }
             Err(ApiError::Fields(errors)) => refused(FormProblems::of(self.visit.texts, &errors)).await,
             Err(error @ (ApiError::Quota(_) | ApiError::Conflict(_) | ApiError::Confined)) => {
-                refused(FormProblems::general(error.to_string())).await
+                refused(FormProblems::general(self.visit.texts.of_refusal(&error))).await
             }
             Err(error) => Err(error.into()),
         }
@@ -289,7 +289,7 @@ impl ResourceRequest<'_> {
             Ok(_) => Ok(answer::see_other(&format!("{}/{id}?done=changed", self.screen()))),
             Err(ApiError::Fields(errors)) => refused(FormProblems::of(self.visit.texts, &errors)).await,
             Err(error @ (ApiError::Conflict(_) | ApiError::Shared(_))) => {
-                refused(FormProblems::general(error.to_string())).await
+                refused(FormProblems::general(self.visit.texts.of_refusal(&error))).await
             }
             Err(error) => Err(error.into()),
         }

@@ -60,7 +60,7 @@ impl FormOutcome {
         Ok(match trial::run(visit, body).await? {
             Ok(trial) => Self { problem: None, trial: Some(trial) },
             Err(ApiError::Fields(errors)) => Self::refused(all(visit.texts, &errors)),
-            Err(error) => Self::refused(error.to_string()),
+            Err(error) => Self::refused(visit.texts.of_refusal(&error)),
         })
     }
 
@@ -98,7 +98,9 @@ pub(in crate::console) async fn create(
         Err(ApiError::Fields(errors)) => {
             show_new(visit, form, FormOutcome::refused(all(visit.texts, &errors)))
         }
-        Err(error @ ApiError::Quota(_)) => show_new(visit, form, FormOutcome::refused(error.to_string())),
+        Err(error @ ApiError::Quota(_)) => {
+            show_new(visit, form, FormOutcome::refused(visit.texts.of_refusal(&error)))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -129,7 +129,7 @@ impl ServiceEditor<'_> {
                 Err(ApiError::Fields(errors)) => {
                     shown(change.problems(self.visit.texts, &errors), None).await
                 }
-                Err(error) => shown(FormProblems::general(error.to_string()), None).await,
+                Err(error) => shown(FormProblems::general(self.visit.texts.of_refusal(&error)), None).await,
             };
         }
         match self.visit.write(HttpVerb::Patch, path, &body, None).await {

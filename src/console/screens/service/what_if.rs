@@ -94,7 +94,7 @@ pub(super) async fn ask(
             question,
             rows: Vec::new(),
             fidelity: String::new(),
-            problem: Some(error.to_string()),
+            problem: Some(visit.texts.of_refusal(&error)),
         }),
         Err(error) => Err(error.into()),
     }

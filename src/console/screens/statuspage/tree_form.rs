@@ -39,7 +39,7 @@ pub(in crate::console) async fn run(
             render(visit, page, Some(rules.join(" "))).await
         }
         Err(error @ (ApiError::Conflict(_) | ApiError::Quota(_) | ApiError::Shared(_))) => {
-            render(visit, page, Some(error.to_string())).await
+            render(visit, page, Some(visit.texts.of_refusal(&error))).await
         }
         Err(error) => Err(error.into()),
     }
