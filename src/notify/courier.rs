@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 pub use attempt::{Courier, chance};
 
 use crate::notify::courier::running_deliveries::RunningDeliveries;
+use crate::notify::queue_poll::QueuePoll;
 use crate::store::notifications::courier::{
     DeliveryQueue, backlog, bring_all_forward, forget, take_courier_lock,
 };
@@ -64,7 +65,7 @@ impl Courier {
         bring_all_forward(&transaction, self.guard.now()).await?;
         transaction.commit().await?;
         let [mut tidied, mut escalated, mut given_up, mut forgotten] = [None::<Instant>; 4];
-        let mut newest = None;
+        let (mut newest, mut poll) = (None, QueuePoll::default());
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         loop {
             if is_time(tidied, TIDY) {
@@ -86,9 +87,20 @@ impl Courier {
                 self.take_due_steps(&mut newest).await?;
                 escalated = Some(Instant::now());
             }
-            let has_sent = !is_held && round.send_due().await?;
+            let has_sent = !is_held && self.poll(&mut round, &mut poll).await?;
             round.settle(if has_sent { Duration::ZERO } else { POLL_EVERY }).await?;
         }
+    }
+
+    /// Starts due attempts, unless nothing can have become due since the last poll.
+    async fn poll(&self, round: &mut RunningDeliveries<'_>, poll: &mut QueuePoll) -> Result<bool, MainError> {
+        let commits = self.databases.main.commits();
+        if round.is_idle() && !poll.is_due(commits) {
+            return Ok(false);
+        }
+        let has_sent = round.send_due().await?;
+        poll.note(has_sent, commits);
+        Ok(has_sent)
     }
 
     /// Runs infrequent maintenance tasks, and counts waiting messages.

@@ -9,6 +9,7 @@
 //!   nothing
 //! - `mail`: the conversation with a mail server, for one mail or for several
 //! - `message_hold`: holds messages back in a data folder that was restored from a backup
+//! - `queue_poll`: when a queue of messages is read again
 //! - `mask`: masks secrets in shown texts
 //! - `watchdog`: a ping that is sent as long as everything works, so that another system notices a failure
 
@@ -21,6 +22,7 @@ pub mod kinds;
 pub mod mail;
 mod mask;
 pub mod message_hold;
+pub mod queue_poll;
 pub mod sealed;
 pub mod template;
 pub mod template_notice;

@@ -110,6 +110,8 @@ impl WriteSet {
 #[derive(Debug)]
 pub struct CommitTracker {
     commits: AtomicU64,
+    /// Number of commits that have written any table.
+    writes: AtomicU64,
     /// The last commit that concerned all scopes.
     everybody: AtomicU64,
     /// The last commit that concerned status pages.
@@ -123,8 +125,8 @@ pub struct CommitTracker {
 impl Default for CommitTracker {
     fn default() -> Self {
         let slots = (0..SLOTS).map(|_| AtomicU64::new(0)).collect();
-        let [commits, everybody, pages] = [(); 3].map(|()| AtomicU64::new(0));
-        Self { commits, everybody, pages, slots, log: CommitLog::default() }
+        let [commits, writes, everybody, pages] = [(); 4].map(|()| AtomicU64::new(0));
+        Self { commits, writes, everybody, pages, slots, log: CommitLog::default() }
     }
 }
 
@@ -158,6 +160,11 @@ impl CommitTracker {
         (CommitStamp(newest), commits)
     }
 
+    /// Returns the number of commits that have written any table.
+    pub(super) fn commits(&self) -> u64 {
+        self.writes.load(Ordering::Acquire)
+    }
+
     fn next_number(&self) -> u64 {
         self.commits.fetch_add(1, Ordering::AcqRel) + 1
     }
@@ -165,6 +172,9 @@ impl CommitTracker {
     /// Marks the writes of a commit. Called once the commit is visible, so that a reader of the earlier data has an older
     /// stamp.
     pub(super) fn mark(&self, written: &WriteSet) {
+        if written.is_writing {
+            self.writes.fetch_add(1, Ordering::AcqRel);
+        }
         if !written.has_written && !written.has_written_pages {
             return;
         }
@@ -186,6 +196,7 @@ impl CommitTracker {
     /// Marks all scopes and status pages. For a commit with an unknown outcome.
     pub fn mark_all(&self) {
         let (organisations, services) = (Vec::new(), Vec::new());
+        self.writes.fetch_add(1, Ordering::AcqRel);
         let everything = CommitNote { organisations, services, written: WrittenData::ALL };
         let number = self.log.note(|| self.next_number(), everything);
         self.everybody.fetch_max(number, Ordering::AcqRel);
@@ -305,6 +316,17 @@ mod tests {
         changes.mark(&written(sql, concerns));
         assert_eq!(changes.are_pages_current(before), current);
         assert!(changes.are_pages_current(changes.stamp()), "what is read from now on");
+    }
+
+    #[rstest]
+    #[case("UPDATE notification_delivery SET tries = 1", 1)]
+    #[case("SELECT 1", 0)]
+    fn every_commit_that_writes_is_counted(#[case] sql: &str, #[case] expected: u64) {
+        let changes = CommitTracker::default();
+        changes.mark(&written(sql, &[]));
+        assert_eq!(changes.commits(), expected);
+        changes.mark_all();
+        assert_eq!(changes.commits(), expected + 1);
     }
 
     #[test]

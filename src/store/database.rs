@@ -158,6 +158,12 @@ impl<E: From<DbErr>> Database<E> {
         self.writer_lock.as_ref().map(|_| &*self.changes)
     }
 
+    /// Returns the number of commits to this database so far; `None` for PostgreSQL, where other processes write as well.
+    #[must_use]
+    pub fn commits(&self) -> Option<u64> {
+        self.changes().map(CommitTracker::commits)
+    }
+
     /// Returns the tracker of the commits of this process only: other processes may write as well.
     #[must_use]
     pub fn own_changes(&self) -> &CommitTracker {

@@ -16,6 +16,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::model::subscriber::CONFIRMATION_MS;
+use crate::notify::queue_poll::QueuePoll;
 use crate::store::notifications::courier::{DeliveryQueue, take_courier_lock};
 use crate::store::{AdvisoryLock, MainError, access_links, subscriber_deliveries, subscribers};
 use crate::subscribers::courier::running_messages::RunningMessages;
@@ -64,6 +65,7 @@ impl SubscriberCourier {
         running: &mut RunningMessages<'_>,
     ) -> Result<(), MainError> {
         let [mut checked, mut tidied] = [None::<Instant>; 2];
+        let mut poll = QueuePoll::default();
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         for turn in 0_usize.. {
             if is_time(checked, CHECK_LOCK) {
@@ -77,7 +79,12 @@ impl SubscriberCourier {
                 self.tidy().await?;
                 tidied = Some(Instant::now());
             }
-            let is_busy = self.take_turn(running, turn, is_held).await?;
+            let (commits, begun) = (self.databases.main.commits(), Instant::now());
+            let is_due = !running.is_idle() || poll.is_due(commits);
+            let is_busy = is_due && self.take_turn(running, turn, is_held).await?;
+            if is_due {
+                poll.note(is_busy || !running.has_read_since(begun), commits);
+            }
             running.settle(if is_busy { Duration::ZERO } else { POLL_EVERY }).await?;
         }
         Ok(())

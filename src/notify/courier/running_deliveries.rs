@@ -62,6 +62,11 @@ impl<'a> RunningDeliveries<'a> {
         }
     }
 
+    /// Returns true if no attempt is running.
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
     /// Starts the due attempts for which there is capacity. Returns true if an attempt was started or a digest was
     /// created.
     pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {

@@ -124,6 +124,16 @@ impl<'a> RunningMessages<'a> {
         }
     }
 
+    /// Returns true if no attempt is running.
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// Returns true if due messages were read at this time or later.
+    pub(super) fn has_read_since(&self, since: Instant) -> bool {
+        self.read_at.is_some_and(|at| at >= since)
+    }
+
     /// Starts as many due messages as there is room for, of all pages in turn. Returns true if one was started.
     pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {
         let now = self.courier.guard.now();
