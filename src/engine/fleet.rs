@@ -7,33 +7,34 @@ mod check_requests;
 mod closing;
 mod members;
 mod memory;
+mod messages;
 mod partitions;
 mod review;
 mod sweep;
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{
-    Actor, ActorContext as _, Addr, AsyncContext, Context, Handler, MailboxError, Message, ResponseFuture,
-};
+use actix::{Actor, ActorContext as _, Addr, AsyncContext, Context, Handler, MailboxError, ResponseFuture};
 use tokio::sync::oneshot;
 
 use crate::engine::counters::EngineCounters;
 use crate::engine::definition::WatchDefinition;
 use crate::engine::fleet::members::MemberSlices;
 use crate::engine::fleet::memory::{known_status, memory_from};
+pub use crate::engine::fleet::messages::{
+    ApplyDefinition, CheckServices, FleetLivenessQuery, PermitPartitions, ReleasePartitions, RetireAll,
+    RetireService, TakePing, WatchedService, WatchedServices,
+};
+use crate::engine::fleet::messages::{RestartService, ServiceExited};
 use crate::engine::messages::ReceivedPing;
 use crate::engine::retired_services::RetiredServices;
 use crate::engine::service::{EndWatch, RedefineService, ServiceActor};
 use crate::engine::shard::{Shard, shard_index};
 use crate::id::Id;
-use crate::model::heartbeat::HeartbeatPing;
 use crate::model::history::MeasuredStatus;
 use crate::model::partition::{Partition, PartitionSet};
-use crate::model::service::ServiceKey;
 use crate::model::watch::WatchMemory;
 use crate::supervise::backoff::Backoff;
 use crate::supervise::{
@@ -100,94 +101,6 @@ struct LaunchedActor {
     address: Arc<Addr<ServiceActor>>,
     life: Arc<ActorLife>,
     generation: u64,
-}
-
-/// Watch a service by this definition.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct ApplyDefinition {
-    /// The definition to apply.
-    pub definition: Arc<WatchDefinition>,
-    /// The memory from before this process started.
-    pub memory: Option<WatchMemory>,
-}
-
-/// A stored ping of a service that reports itself.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct TakePing {
-    /// Id of the service.
-    pub id: Id,
-    /// Time and contents of the ping.
-    pub ping: HeartbeatPing,
-}
-
-/// Stop watching the service. A definition of at most this revision that arrives later changes nothing.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct RetireService {
-    /// Public id of the service.
-    pub id: Id,
-    /// Last revision of the service.
-    pub revision: i64,
-}
-
-/// Check these services now, from every location, instead of at their next scheduled time.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct CheckServices(pub Vec<Id>);
-
-/// Services of these partitions may be watched from now on.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct PermitPartitions(pub PartitionSet);
-
-/// Another node watches the services of these partitions from now on.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct ReleasePartitions(pub PartitionSet);
-
-/// Stop watching all services of the engine.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct RetireAll;
-
-/// Asks for every service that the fleet knows, by id.
-#[derive(Message)]
-#[rtype(result = "HashMap<Id, WatchedService>")]
-pub struct WatchedServices;
-
-/// A service that is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatchedService {
-    /// Database key of the service.
-    pub key: ServiceKey,
-    /// Revision of the newest definition of the service.
-    pub revision: i64,
-}
-
-/// Health request; answered as long as the fleet processes messages.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct FleetLivenessQuery;
-
-/// A service actor has ended.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct ServiceExited {
-    id: Id,
-    generation: u64,
-    ending: ActorExit,
-}
-
-/// The wait after a panic is over: start the service again, as soon as the pace of restarts allows.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct RestartService {
-    id: Id,
-    generation: u64,
-    /// True once it has waited for its place among the restarts of this process.
-    has_place: bool,
 }
 
 impl Fleet {
