@@ -8,6 +8,7 @@ mod closing;
 mod members;
 mod memory;
 mod messages;
+mod open_questions;
 mod partitions;
 mod review;
 mod sweep;
@@ -28,6 +29,7 @@ pub use crate::engine::fleet::messages::{
     RetireService, TakePing, WatchedService, WatchedServices,
 };
 use crate::engine::fleet::messages::{RestartService, ServiceExited};
+use crate::engine::fleet::open_questions::OpenQuestions;
 use crate::engine::messages::ReceivedPing;
 use crate::engine::retired_services::RetiredServices;
 use crate::engine::service::{EndWatch, RedefineService, ServiceActor};
@@ -62,7 +64,7 @@ pub struct Fleet {
     /// Seconds counted by the sweep.
     tick: u32,
     /// The services that have not answered the question whether they are alive.
-    asked: Vec<Arc<ActorLife>>,
+    asked: OpenQuestions,
     /// True while all services end; no service is started then.
     is_closing: bool,
     /// Notified when the last service has ended.
@@ -121,7 +123,7 @@ impl Fleet {
             launched: 0,
             address: None,
             tick: 0,
-            asked: Vec::new(),
+            asked: OpenQuestions::default(),
             is_closing: false,
             all_ended: None,
         }
@@ -209,7 +211,7 @@ impl Handler<ApplyDefinition> for Fleet {
                 if member.definition.revision <= definition.revision {
                     member.definition = Arc::clone(&definition);
                 }
-                Some(member.address.send(RedefineService(definition)))
+                Some((member.address.send(RedefineService(definition)), Arc::clone(&member.life)))
             }
             None if !definition.is_watched()
                 && memory.as_ref().is_none_or(|m| m.status == MeasuredStatus::Unknown) =>
@@ -224,9 +226,10 @@ impl Handler<ApplyDefinition> for Fleet {
             }
         };
         Box::pin(async move {
-            if let Some(redefine) = redefine
+            if let Some((redefine, life)) = redefine
                 && !is_answered(redefine).await
             {
+                life.plan_idle(0);
                 tracing::debug!(
                     service = %id,
                     "service actor is restarting; it starts with the new definition"
@@ -240,11 +243,13 @@ impl Handler<TakePing> for Fleet {
     type Result = ResponseFuture<()>;
 
     fn handle(&mut self, TakePing { id, ping }: TakePing, _: &mut Context<Self>) -> ResponseFuture<()> {
-        let taken = self.services.get(&id).map(|member| member.address.send(ReceivedPing(ping)));
+        let member = self.services.get(&id);
+        let taken = member.map(|member| (member.address.send(ReceivedPing(ping)), Arc::clone(&member.life)));
         Box::pin(async move {
-            if let Some(taken) = taken
+            if let Some((taken, life)) = taken
                 && !is_answered(taken).await
             {
+                life.plan_idle(0);
                 tracing::debug!(
                     service = %id,
                     "ping stored but not processed yet: the service actor is restarting"

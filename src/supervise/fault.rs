@@ -10,12 +10,15 @@ pub enum InjectedFault {
     Panic = 1,
     /// The actor never processes a message again.
     Freeze = 2,
+    /// The actor answers, and never processes a message again.
+    FreezeAfterwards = 4,
     /// The actor blocks its thread.
     Block = 3,
 }
 
 impl InjectedFault {
     pub(super) fn from_code(code: u8) -> Option<Self> {
-        [Self::Panic, Self::Freeze, Self::Block].into_iter().find(|fault| *fault as u8 == code)
+        let all = [Self::Panic, Self::Freeze, Self::Block, Self::FreezeAfterwards];
+        all.into_iter().find(|fault| *fault as u8 == code)
     }
 }

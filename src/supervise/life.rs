@@ -32,7 +32,7 @@ pub struct ActorLife {
     answered: AtomicU32,
     /// The tick of the first turn after the last question; 0 = it has had none.
     turn: AtomicU32,
-    /// The second up to which the actor has planned nothing, in the count of its owner.
+    /// The second up to which the actor has planned nothing; its owner decides when the seconds begin.
     idle_until: AtomicU32,
     is_given_up: AtomicBool,
     waker: AtomicWaker,
@@ -57,7 +57,7 @@ impl ActorLife {
         self.asked.store(tick, Ordering::Release);
     }
 
-    /// Notes the second up to which the actor has nothing to do unless a message arrives, in the count of its owner.
+    /// Notes the second up to which the actor has nothing to do unless a message arrives; with 0 it is overdue.
     pub(crate) fn plan_idle(&self, until: u32) {
         self.idle_until.store(until, Ordering::Relaxed);
     }
@@ -68,14 +68,13 @@ impl ActorLife {
     }
 
     /// Ends the life of an actor that had a turn [`FROZEN_AFTER`] ticks ago and has not answered since. One that has had no
-    /// turn gets one as soon as its thread comes to it, and is reminded of it every [`FROZEN_AFTER`] ticks.
+    /// turn gets one as soon as its thread comes to it, and is woken again after [`FROZEN_AFTER`] ticks.
     pub(crate) fn end_if_frozen(&self, tick: u32) {
         if !self.is_open() {
             return;
         }
-        let waited = tick.wrapping_sub(self.asked());
         match self.turn.load(Ordering::Acquire) {
-            0 if waited > 0 && waited.is_multiple_of(FROZEN_AFTER) => self.waker.wake(),
+            0 if tick.wrapping_sub(self.asked()) >= FROZEN_AFTER => self.waker.wake(),
             0 => {}
             turn if tick.wrapping_sub(turn) >= FROZEN_AFTER => self.give_up(),
             _ => {}
@@ -87,6 +86,11 @@ impl ActorLife {
         if self.is_open() && self.turn.load(Ordering::Relaxed) == 0 {
             self.turn.store(tick.max(1), Ordering::Release);
         }
+    }
+
+    /// Notes the answer to the question of this tick.
+    pub(crate) fn note_answer(&self, tick: u32) {
+        self.answered.store(tick, Ordering::Release);
     }
 
     /// Returns the tick at which the last question was asked.
@@ -122,9 +126,13 @@ impl LivenessQuery {
     /// When [`InjectedFault::Panic`] was injected.
     pub fn answer<A: Actor<Context = Context<A>>>(self, context: &mut Context<A>) {
         match self.fault {
-            None => self.life.answered.store(self.tick, Ordering::Release),
+            None => self.life.note_answer(self.tick),
             Some(InjectedFault::Panic) => panic!("a fault was injected"),
             Some(InjectedFault::Freeze) => context.wait(wrap_future(std::future::pending())),
+            Some(InjectedFault::FreezeAfterwards) => {
+                self.life.note_answer(self.tick);
+                context.wait(wrap_future(std::future::pending()));
+            }
             Some(InjectedFault::Block) => {
                 let (_never, blocked) = std::sync::mpsc::channel::<()>();
                 let _ = blocked.recv();
@@ -249,7 +257,7 @@ mod tests {
         let life = Arc::new(ActorLife::default());
         life.ask(10, None, drop);
         life.note_turn(10);
-        life.answered.store(10, Ordering::Release);
+        life.note_answer(10);
         life.end_if_frozen(1_000);
         assert!(!life.is_open() && !is_given_up(&life));
     }

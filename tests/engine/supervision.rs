@@ -14,7 +14,7 @@ use crate::script::Scripted;
 use crate::world::{Watching, World, clock, definition, in_paused_time};
 
 const SERVICES: i64 = 120;
-/// Every service gets one message a minute.
+/// The plan of every service is read once a minute.
 const ROUND_S: u32 = 60;
 
 /// Many services that are checked every second from two locations, one of which is slow.
@@ -134,6 +134,23 @@ fn a_frozen_actor_is_replaced(#[values("service", "location", "aggregator")] kin
             .map(|check| (check.service, check.location.clone()))
             .collect();
         assert_eq!(services.len() as i64, 2 * SERVICES, "each is looked at from everywhere");
+        world.end().await;
+    });
+}
+
+/// A service that freezes with no question open is behind its plan 15 s later, is asked in the next round, and replaced.
+#[test]
+fn a_service_that_does_not_keep_to_its_plan_is_replaced() {
+    in_paused_time(async || {
+        let world = busy().await;
+        second(&world).await;
+        assert!(world.supervisor.inject("service", InjectedFault::FreezeAfterwards));
+        let overdue = 15 + 1;
+        until(&world, 2 * ROUND_S + overdue + FROZEN_AFTER + 5, || state(&world, "service").frozen == 1)
+            .await;
+        tokio::time::sleep(Duration::from_millis(998)).await;
+        let known = state(&world, "service");
+        assert_eq!((known.restarts, known.panics, known.alive), (1, 0, SERVICES.unsigned_abs()));
         world.end().await;
     });
 }

@@ -1,4 +1,4 @@
-//! The services of the fleet, divided into slices; the sweep asks one slice per second.
+//! The services of the fleet, divided into slices; the sweep reads one slice per second.
 //!
 //! The slice of a service is a hash of its id, so a sweep of one slice reads none of the others: with 100,000 services
 //! that is the difference between 1,700 and 100,000 a second.

@@ -4,7 +4,6 @@
 //! service that keeps to its own plan is seldom asked: every second the sweep reads the plans of a 60th of them, without a
 //! message. The answers of those asked are awaited; only seconds in which this thread ran are counted, see `supervise`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{AsyncContext as _, Context};
@@ -34,12 +33,7 @@ impl Fleet {
         self.tick = self.tick.wrapping_add(1).max(1);
         self.actor_counters.set_tick(self.tick);
         self.ask_slice();
-        let tick = self.tick;
-        self.asked.retain(|life| {
-            life.end_if_frozen(tick);
-            // The last owner of a life that is over.
-            life.is_open() && Arc::strong_count(life) > 1
-        });
+        self.asked.judge(self.tick);
     }
 
     fn ask_slice(&mut self) {
@@ -56,7 +50,7 @@ impl Fleet {
                 reason = "one question is open at a time, also to a full mailbox"
             )]
             member.life.ask(self.tick, fault, |query| member.address.do_send(query));
-            self.asked.push(Arc::clone(&member.life));
+            self.asked.add(self.tick, &member.life);
         }
     }
 }

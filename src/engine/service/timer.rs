@@ -14,6 +14,8 @@ const STANDSTILL: Duration = Duration::from_secs(1);
 const MAY_BE_LOST: Duration = Duration::from_secs(5);
 /// The time in which the node learns that it has lost services.
 const LOSS_KNOWN: Duration = Duration::from_secs(1);
+/// The time after which a service with running checks is expected to have an answer.
+const ANSWER_TAKES: Duration = Duration::from_secs(60);
 /// The time in which pings that waited during a standstill arrive.
 const CATCH_UP: Duration = Duration::from_secs(5);
 
@@ -25,7 +27,9 @@ impl ServiceActor {
         }
         let held = self.held();
         (self.timer_due, self.is_held) = (None, false);
-        let Some(at) = self.watching.next_wake() else { return self.life.plan_idle(u32::MAX) };
+        let Some(at) = self.watching.next_wake() else {
+            return self.life.plan_idle(self.second_without_timer());
+        };
         let wait_us = (at.ms() * 1_000).saturating_sub(self.shard.clock.now_us());
         let wait = Duration::from_micros(u64::try_from(wait_us).unwrap_or(0));
         self.is_held = held > wait;
@@ -33,6 +37,14 @@ impl ServiceActor {
         self.timer_due = Some(due);
         self.life.plan_idle(self.shard.second_of(due));
         self.timer = Some(ctx.run_later(wait.max(held), Self::wake_unless_late));
+    }
+
+    /// Returns the second up to which a service without a timer is idle: until its checks answer, or for ever.
+    fn second_without_timer(&self) -> u32 {
+        match self.watching {
+            WatchMachine::Checked(_) => self.shard.second_of(Instant::now() + ANSWER_TAKES),
+            WatchMachine::Idle | WatchMachine::Reporting(_) => u32::MAX,
+        }
     }
 
     /// Wakes the service, or waits first if the process has stood still.
