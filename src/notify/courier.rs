@@ -94,12 +94,12 @@ impl Courier {
 
     /// Starts due attempts, unless nothing can have become due since the last poll.
     async fn poll(&self, round: &mut RunningDeliveries<'_>, poll: &mut QueuePoll) -> Result<bool, MainError> {
-        let commits = self.databases.main.commits();
+        let commits = self.databases.main.write_commits();
         if round.is_idle() && !poll.is_due(commits) {
             return Ok(false);
         }
         let has_sent = round.send_due().await?;
-        poll.note(has_sent, commits);
+        poll.note(has_sent || round.has_due(), commits);
         Ok(has_sent)
     }
 

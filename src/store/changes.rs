@@ -161,7 +161,7 @@ impl CommitTracker {
     }
 
     /// Returns the number of commits that have written any table.
-    pub(super) fn commits(&self) -> u64 {
+    pub(super) fn write_commits(&self) -> u64 {
         self.writes.load(Ordering::Acquire)
     }
 
@@ -324,9 +324,9 @@ mod tests {
     fn every_commit_that_writes_is_counted(#[case] sql: &str, #[case] expected: u64) {
         let changes = CommitTracker::default();
         changes.mark(&written(sql, &[]));
-        assert_eq!(changes.commits(), expected);
+        assert_eq!(changes.write_commits(), expected);
         changes.mark_all();
-        assert_eq!(changes.commits(), expected + 1);
+        assert_eq!(changes.write_commits(), expected + 1);
     }
 
     #[test]

@@ -158,10 +158,10 @@ impl<E: From<DbErr>> Database<E> {
         self.writer_lock.as_ref().map(|_| &*self.changes)
     }
 
-    /// Returns the number of commits to this database so far; `None` for PostgreSQL, where other processes write as well.
+    /// Returns the number of commits that have written any table of this database so far; `None` for PostgreSQL, where other processes write as well.
     #[must_use]
-    pub fn commits(&self) -> Option<u64> {
-        self.changes().map(CommitTracker::commits)
+    pub fn write_commits(&self) -> Option<u64> {
+        self.changes().map(CommitTracker::write_commits)
     }
 
     /// Returns the tracker of the commits of this process only: other processes may write as well.

@@ -79,11 +79,11 @@ impl SubscriberCourier {
                 self.tidy().await?;
                 tidied = Some(Instant::now());
             }
-            let (commits, begun) = (self.databases.main.commits(), Instant::now());
+            let (commits, begun) = (self.databases.main.write_commits(), Instant::now());
             let is_due = !running.is_idle() || poll.is_due(commits);
             let is_busy = is_due && self.take_turn(running, turn, is_held).await?;
             if is_due {
-                poll.note(is_busy || !running.has_read_since(begun), commits);
+                poll.note(is_busy || !running.is_empty_since(begun), commits);
             }
             running.settle(if is_busy { Duration::ZERO } else { POLL_EVERY }).await?;
         }

@@ -37,6 +37,11 @@ impl ChannelTurns {
         self.unreadable.clear();
     }
 
+    /// Returns true if the last poll found as many channels as it reads, so that there may be more.
+    pub(super) const fn has_more(&self) -> bool {
+        self.behind != 0
+    }
+
     /// Returns the channels whose messages are read now.
     pub(super) async fn next(
         &mut self,

@@ -46,6 +46,8 @@ pub(super) struct RunningDeliveries<'a> {
     slots: OccupiedSlots,
     turns: ChannelTurns,
     unreadable: UnreadableMessages,
+    /// True if the last poll found due messages, or may have found only a part of them.
+    has_due: bool,
     running: FuturesUnordered<LocalBoxFuture<'a, FinishedTry>>,
 }
 
@@ -58,6 +60,7 @@ impl<'a> RunningDeliveries<'a> {
             slots: OccupiedSlots::default(),
             turns: ChannelTurns::default(),
             unreadable: UnreadableMessages::default(),
+            has_due: false,
             running: FuturesUnordered::new(),
         }
     }
@@ -65,6 +68,11 @@ impl<'a> RunningDeliveries<'a> {
     /// Returns true if no attempt is running.
     pub(super) fn is_idle(&self) -> bool {
         self.running.is_empty()
+    }
+
+    /// Returns true if the last poll found due messages, whether they were started or not, or may have found only a part.
+    pub(super) const fn has_due(&self) -> bool {
+        self.has_due
     }
 
     /// Starts the due attempts for which there is capacity. Returns true if an attempt was started or a digest was
@@ -79,6 +87,7 @@ impl<'a> RunningDeliveries<'a> {
         let wanted = self.unreadable.without(channels);
         let mut due = due_messages(reader, now, &wanted, READ).await?;
         due.retain(|message| !self.slots.is_under_way(message));
+        self.has_due = !due.is_empty() || self.turns.has_more();
         let keys: Vec<i64> = each_once(due.iter().map(|message| message.channel)).into_iter().collect();
         let channels = notification_channels::readable_with_keys(reader, &keys).await?;
         let channels: HashMap<i64, NotificationChannel> =

@@ -129,9 +129,9 @@ impl<'a> RunningMessages<'a> {
         self.running.is_empty()
     }
 
-    /// Returns true if due messages were read at this time or later.
-    pub(super) fn has_read_since(&self, since: Instant) -> bool {
-        self.read_at.is_some_and(|at| at >= since)
+    /// Returns true if due messages were read at this time or later, and none waits here.
+    pub(super) fn is_empty_since(&self, since: Instant) -> bool {
+        self.read_at.is_some_and(|at| at >= since) && self.waiting.is_empty()
     }
 
     /// Starts as many due messages as there is room for, of all pages in turn. Returns true if one was started.
