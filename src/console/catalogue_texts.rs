@@ -1,5 +1,6 @@
 //! Texts of the API in the languages of the console: labels and explanations of the catalogues of check types and channels, and
-//! why a value or an operation is refused. The English ones are those of the API itself; each file in `catalogue_texts/` is a translation.
+//! why a value or an operation is refused. The English ones are those of the API itself; each file in `catalogue_texts/` is a
+//! translation.
 
 use std::sync::LazyLock;
 

@@ -5,7 +5,8 @@ use fluent_bundle::{FluentArgs, FluentValue};
 use crate::backup::RequestError;
 use crate::console::console_texts::ConsoleTexts;
 use crate::http::kit::error::{ApiError, StateConflict};
-use crate::http::kit::quota::{PlanQuota, QuotaExceeded};
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::quota::QuotaExceeded;
 
 impl ConsoleTexts {
     /// Why the API refuses; in English, as the API says it, if there is no translation.
@@ -17,7 +18,8 @@ impl ConsoleTexts {
         match error {
             ApiError::Conflict(conflict) => self.conflict(conflict),
             ApiError::Quota(exceeded) => self.exceeded(exceeded),
-            ApiError::Confined => self.translation("refused-confined", &FluentArgs::new()),
+            ApiError::Confined => Some(self.text("error-confined")),
+            ApiError::Fields(errors) => Some(self.of_rules(errors)),
             ApiError::Shared(_) => self.translation("refused-shared", &FluentArgs::new()),
             ApiError::VerifyCooldown(seconds) => self.later("refused-verify-cooldown", *seconds),
             ApiError::Simulating(seconds) => self.later("refused-simulating", *seconds),
@@ -25,6 +27,12 @@ impl ConsoleTexts {
             ApiError::CheckCooldown(seconds) => self.later("refused-check-cooldown", *seconds),
             _ => None,
         }
+    }
+
+    /// Why the values of some fields are refused, one sentence after the other.
+    fn of_rules(self, errors: &FieldErrors) -> String {
+        let rules: Vec<String> = errors.iter().map(|(_, rule)| self.of_rule(rule)).collect();
+        rules.join(" ")
     }
 
     fn conflict(self, conflict: &StateConflict) -> Option<String> {
@@ -63,22 +71,7 @@ impl ConsoleTexts {
     }
 
     fn exceeded(self, exceeded: &QuotaExceeded) -> Option<String> {
-        let things = match exceeded.quota {
-            PlanQuota::Services => "services",
-            PlanQuota::ServicesTotal => "services-total",
-            PlanQuota::CustomDomains => "custom-domains",
-            PlanQuota::Statuspages => "statuspages",
-            PlanQuota::Components => "components",
-            PlanQuota::IncidentPolicies => "incident-policies",
-            PlanQuota::AccessScopes => "access-scopes",
-            PlanQuota::MaintenanceSeries => "maintenance-series",
-            PlanQuota::NotificationChannels => "notification-channels",
-            PlanQuota::SlaTargets => "sla-targets",
-            PlanQuota::EscalationPolicies => "escalation-policies",
-            PlanQuota::Contacts => "contacts",
-            PlanQuota::OncallSchedules => "oncall-schedules",
-            PlanQuota::Subscribers => "subscribers",
-        };
+        let things = exceeded.quota.key().replace('_', "-");
         let things = self.translation(&format!("quota-{things}"), &FluentArgs::new())?;
         let mut arguments = FluentArgs::new();
         arguments.set("things", FluentValue::from(things));
@@ -99,6 +92,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::http::kit::quota::PlanQuota;
+    use crate::http::kit::rule::FieldRule;
 
     const fn quota(quota: PlanQuota) -> ApiError {
         ApiError::Quota(QuotaExceeded { quota, limit: 5, usage: 5 })
@@ -107,20 +102,20 @@ mod tests {
     #[rstest]
     #[case(
         StateConflict::Transition { status: "completed", needed: &["scheduled", "in_progress"] }.into(),
-        "Die Wartung ist „abgeschlossen“; dafür muss sie in einem dieser Zustände sein: geplant, läuft."
+        "Die Wartung hat den Zustand „abgeschlossen“. Möglich ist das nur in: geplant, läuft."
     )]
     #[case(StateConflict::IncidentResolved.into(), "Die Störung ist schon behoben.")]
     #[case(
         StateConflict::WindowLocked("cancelled").into(),
-        "Die Wartung ist „abgesagt“; ihr Zeitraum lässt sich hier nicht mehr ändern."
+        "Die Wartung hat den Zustand „abgesagt“; ihr Zeitraum lässt sich hier nicht mehr ändern."
     )]
     #[case(
         StateConflict::CoverOver("expired").into(),
-        "Die Anfrage ist „abgelaufen“; nur eine offene lässt sich beantworten."
+        "Die Anfrage hat den Zustand „abgelaufen“; nur eine offene lässt sich beantworten."
     )]
     #[case(
         StateConflict::MessageOvertaken.into(),
-        "Eine spätere Nachricht zum selben Gegenstand ist zugestellt; diese käme in falscher Reihenfolge an."
+        "Eine spätere Nachricht zum selben Thema wurde schon zugestellt; diese käme in falscher Reihenfolge an."
     )]
     #[case(StateConflict::ServicePaused.into(), "Der Dienst ist angehalten; setzen Sie ihn zuerst fort.")]
     #[case(
@@ -132,10 +127,14 @@ mod tests {
         StateConflict::Backup(RequestError::Running("2026-11-28".to_owned())).into(),
         "Die Sicherung „2026-11-28“ wird gerade angelegt; es wird nur eine auf einmal angelegt."
     )]
-    #[case(quota(PlanQuota::Services), "Der Tarif erlaubt 5 aktive Dienste; vorhanden: 5.")]
+    #[case(quota(PlanQuota::Services), "Grenze des Tarifs für aktive Dienste: 5; vorhanden: 5.")]
     #[case(
         ApiError::VerifyCooldown(9),
-        "Diese Domain wurde gerade erst geprüft. Versuchen Sie es in 9 Sekunden wieder."
+        "Diese Domain wurde gerade erst geprüft. Versuchen Sie es in 9 Sekunden noch einmal."
+    )]
+    #[case(
+        ApiError::CheckCooldown(1),
+        "Dieser Dienst wurde gerade erst geprüft. Versuchen Sie es in einer Sekunde noch einmal."
     )]
     #[case(ApiError::NotFound, "The requested resource does not exist.")]
     fn a_refusal_is_said_in_german(#[case] error: ApiError, #[case] expected: &str) {
@@ -163,13 +162,14 @@ mod tests {
         refused: PlanQuota,
     ) {
         let text = ConsoleTexts::of("de").of_refusal(&quota(refused));
-        assert!(text.starts_with("Der Tarif erlaubt 5 ") && text.ends_with("; vorhanden: 5."), "{text}");
+        assert!(text.starts_with("Grenze des Tarifs für ") && text.ends_with(": 5; vorhanden: 5."), "{text}");
     }
 
     #[rstest]
     fn every_other_refusal_has_a_translation(
         #[values(
             ApiError::Confined,
+            FieldErrors::of("a", FieldRule::Max(5)).into(),
             ApiError::Shared("incident"),
             ApiError::Simulating(3),
             ApiError::TooManyTrials(3),

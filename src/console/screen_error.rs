@@ -43,7 +43,6 @@ impl ScreenError {
             Self::Api(ApiError::Forbidden(permission)) => {
                 texts.about("error-permission", permission.as_str())
             }
-            Self::Api(ApiError::Confined) => texts.text("error-confined"),
             Self::Api(ApiError::NotFound) | Self::Unknown => texts.text("error-unknown"),
             Self::Api(ApiError::Unavailable) => texts.text("error-unavailable"),
             Self::Api(error) if error.status().is_server_error() => texts.text("error-failed"),

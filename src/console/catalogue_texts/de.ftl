@@ -200,24 +200,35 @@ rule-too-many = Davon darf es höchstens { $value } geben; löschen Sie einige, 
 rule-permission-not-held = Sie haben die Berechtigung { $value } selbst nicht.
 rule-recurrence = Diese Regel ist nicht möglich: { $value }
 
-refused-transition = Die Wartung ist „{ $state }“; dafür muss sie in einem dieser Zustände sein: { $needed }.
-refused-window-locked = Die Wartung ist „{ $state }“; ihr Zeitraum lässt sich hier nicht mehr ändern.
-refused-cover-over = Die Anfrage ist „{ $state }“; nur eine offene lässt sich beantworten.
+refused-transition = Die Wartung hat den Zustand „{ $state }“. Möglich ist das nur in: { $needed }.
+refused-window-locked = Die Wartung hat den Zustand „{ $state }“; ihr Zeitraum lässt sich hier nicht mehr ändern.
+refused-cover-over = Die Anfrage hat den Zustand „{ $state }“; nur eine offene lässt sich beantworten.
 refused-incident-resolved = Die Störung ist schon behoben.
-refused-message-overtaken = Eine spätere Nachricht zum selben Gegenstand ist zugestellt; diese käme in falscher Reihenfolge an.
+refused-message-overtaken = Eine spätere Nachricht zum selben Thema wurde schon zugestellt; diese käme in falscher Reihenfolge an.
 refused-service-paused = Der Dienst ist angehalten; setzen Sie ihn zuerst fort.
 refused-not-checked = Kein Standort prüft diesen Dienst: Ihm fehlen Einstellungen, oder seine Art wird nicht geprüft.
 refused-series-cancelled = Die Serie ist abgesagt; legen Sie eine neue an.
 refused-backup-folder = Dieser Server hat keinen Ordner für Sicherungen: Stellen Sie backup.folder ein, und starten Sie ihn neu.
-refused-backup-time = Der Uhr dieses Servers ist gerade nicht zu trauen; eine Sicherung heißt nach ihrer Zeit.
+refused-backup-time = Die Uhr dieses Servers gilt gerade als unzuverlässig; eine Sicherung wird nach ihrer Uhrzeit benannt.
 refused-backup-running = Die Sicherung „{ $name }“ wird gerade angelegt; es wird nur eine auf einmal angelegt.
-refused-confined = Ihr Zugriffsbereich umfasst nicht alle Dienste; dafür ist Zugriff auf die ganze Organisation nötig.
 refused-shared = Das betrifft auch Dienste außerhalb Ihres Zugriffsbereichs.
-refused-verify-cooldown = Diese Domain wurde gerade erst geprüft. Versuchen Sie es in { $seconds } Sekunden wieder.
-refused-simulating = Andere Simulationen laufen gerade. Versuchen Sie es in { $seconds } Sekunden wieder.
-refused-too-many-trials = Andere Versuche laufen gerade. Versuchen Sie es in { $seconds } Sekunden wieder.
-refused-check-cooldown = Dieser Dienst wurde gerade erst geprüft. Versuchen Sie es in { $seconds } Sekunden wieder.
-refused-quota = Der Tarif erlaubt { $limit } { $things }; vorhanden: { $usage }.
+refused-verify-cooldown = Diese Domain wurde gerade erst geprüft. Versuchen Sie es in { $seconds ->
+    [one] einer Sekunde
+   *[other] { $seconds } Sekunden
+} noch einmal.
+refused-simulating = Andere Simulationen laufen gerade. Versuchen Sie es in { $seconds ->
+    [one] einer Sekunde
+   *[other] { $seconds } Sekunden
+} noch einmal.
+refused-too-many-trials = Andere Versuche laufen gerade. Versuchen Sie es in { $seconds ->
+    [one] einer Sekunde
+   *[other] { $seconds } Sekunden
+} noch einmal.
+refused-check-cooldown = Dieser Dienst wurde gerade erst geprüft. Versuchen Sie es in { $seconds ->
+    [one] einer Sekunde
+   *[other] { $seconds } Sekunden
+} noch einmal.
+refused-quota = Grenze des Tarifs für { $things }: { $limit }; vorhanden: { $usage }.
 quota-services = aktive Dienste
 quota-services-total = Dienste in jedem Zustand
 quota-custom-domains = eigene Domains je Statusseite
