@@ -2,8 +2,8 @@
 //!
 //! 2,000 services are simulated, with `WATCHKEEPER_ENDURE=1` all 10,000. They live in two worlds, each with its own thread,
 //! paused clock, engine and seed: an unoptimised build needs both cores of a small machine for them. The 10,000 may take a
-//! minute of processor time, fewer as much less, on a machine of a certain speed. A floor of timers and messages measures that
-//! speed: it runs on the same threads, before and after, so that a slow or busy machine is not taken for a slow engine.
+//! minute of processor time, fewer as much less, on a machine of a certain speed. A floor of timers, messages and memory measures
+//! that speed: it runs on the same threads, before and after, so that a slow or busy machine is not taken for a slow engine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
