@@ -5,6 +5,7 @@
 //! - [`location`]: one actor per location and shard; bounded, limited per host, runs the checks.
 //! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
 //! - [`listening`]: the times in which this process receives pings.
+//! - [`verdict_changes`]: the services whose verdicts have changed most recently.
 //!
 //! [`Engine`] is the only entry point. The engine never imports the store: facts leave it through a `Recipient`. A
 //! shard is one thread, and everything of a service happens on its shard, so that a check wakes no other thread.
@@ -27,6 +28,7 @@ pub mod remote;
 mod retired_services;
 pub mod service;
 pub mod shard;
+pub mod verdict_changes;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,6 +47,7 @@ use crate::engine::fleet::{
 use crate::engine::listening::ListeningTracker;
 use crate::engine::registry::LocationRegistry;
 use crate::engine::shard::Shard;
+use crate::engine::verdict_changes::VerdictChanges;
 use crate::id::Id;
 use crate::model::heartbeat::HeartbeatPing;
 use crate::model::partition::PartitionSet;
@@ -66,6 +69,7 @@ pub struct Engine {
     arbiters: Arc<[Arbiter]>,
     counters: Arc<EngineCounters>,
     listening: Arc<ListeningTracker>,
+    verdicts: Arc<VerdictChanges>,
     roster: Arc<LocationRegistry>,
     clock: Clock,
     started_at: Timestamp,
@@ -102,7 +106,8 @@ impl Engine {
         let clock = parts.clock.clone();
         let arbiters = shard::threads(parts.threads);
         parts.roster.set_probers(&parts.probers);
-        let shards = shard::start_all(parts, &arbiters, &counters, &listening);
+        let verdicts = Arc::new(VerdictChanges::default());
+        let shards = shard::start_all(parts, &arbiters, &counters, &listening, &verdicts);
         let placement = ActorPlacement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
         let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());
         let fleet = parts.supervisor.start_once(&placement, members);
@@ -112,6 +117,7 @@ impl Engine {
             arbiters: arbiters.into(),
             counters,
             listening,
+            verdicts,
             roster: Arc::clone(&parts.roster),
             clock,
             started_at,
@@ -245,6 +251,12 @@ impl Engine {
     pub async fn is_alive(&self) -> bool {
         let answer = self.fleet.send(FleetLivenessQuery);
         tokio::time::timeout(ANSWER_TAKES, answer).await.is_ok_and(|answer| answer.is_ok())
+    }
+
+    /// Returns the services whose verdicts have changed most recently.
+    #[must_use]
+    pub fn verdict_changes(&self) -> &VerdictChanges {
+        &self.verdicts
     }
 
     /// Returns the counters since the start.

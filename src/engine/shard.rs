@@ -18,6 +18,7 @@ use crate::engine::parts::EngineParts;
 pub use crate::engine::parts::ShardThreads;
 use crate::engine::recheck_budget::RecheckBudget;
 use crate::engine::registry::LocationRegistry;
+use crate::engine::verdict_changes::VerdictChanges;
 use crate::id::Id;
 use crate::model::location::LocationKey;
 use crate::supervise::{ActorHandle, ActorPlacement, StopActor, SupervisedActor as _};
@@ -126,13 +127,17 @@ pub(super) fn start_all(
     arbiters: &[Arbiter],
     counters: &Arc<EngineCounters>,
     listening: &Arc<ListeningTracker>,
+    verdicts: &Arc<VerdictChanges>,
 ) -> Arc<[Arc<Shard>]> {
     let mut handles: Vec<ArbiterHandle> = arbiters.iter().map(Arbiter::handle).collect();
     if handles.is_empty() {
         handles.push(Arbiter::current());
     }
     let shards = handles.into_iter().enumerate();
-    let start = |(index, thread)| start(parts, index, thread, Arc::clone(counters), Arc::clone(listening));
+    let start = |(index, thread)| {
+        let figures = Arc::new(ShardFigures::new(parts, Arc::clone(counters), Arc::clone(verdicts)));
+        start(parts, index, thread, figures, Arc::clone(listening))
+    };
     shards.map(|shard| Arc::new(start(shard))).collect()
 }
 
@@ -140,23 +145,21 @@ fn start(
     parts: &EngineParts,
     index: usize,
     thread: ArbiterHandle,
-    counters: Arc<EngineCounters>,
+    figures: Arc<ShardFigures>,
     listening: Arc<ListeningTracker>,
 ) -> Shard {
     let EngineParts { roster, clock, limits, supervisor, .. } = parts;
     supervisor.watch_thread(format!("shard {index}"), &thread);
     let placement = ActorPlacement { thread, mailbox: limits.mailbox };
-    let figures =
-        Arc::new(ShardFigures::new(clock.clone(), parts.sink.clone(), limits.clone(), Arc::clone(&counters)));
     Shard {
         index,
         queues: parts.probers.iter().map(|prober| start_queue(parts, &placement, prober)).collect(),
         aggregator: start_aggregator(parts, &placement, &figures),
+        counters: Arc::clone(figures.counters()),
         figures,
         placement,
         roster: Arc::clone(roster),
         clock: clock.clone(),
-        counters,
         listening,
         first_checks: Mutex::default(),
         recheck_budgets: parts.probers.iter().map(|_| Mutex::new(RecheckBudget::new(limits))).collect(),

@@ -18,6 +18,8 @@ use crate::engine::aggregator::live::{LastKnownState, LiveServiceState, ManualDe
 use crate::engine::aggregator::messages::{KnownStatus, LatenessReport, RecordBatch};
 use crate::engine::counters::EngineCounters;
 use crate::engine::definition::WatchDefinition;
+use crate::engine::parts::EngineParts;
+use crate::engine::verdict_changes::VerdictChanges;
 use crate::model::check::CheckStatus;
 use crate::model::history::{CheckRecord, StatusChange};
 use crate::model::partition::{Partition, PartitionSet};
@@ -35,6 +37,7 @@ pub struct ShardFigures {
     clock: Clock,
     limits: EngineLimits,
     counters: Arc<EngineCounters>,
+    verdicts: Arc<VerdictChanges>,
 }
 
 /// The state behind the lock. The shard's own thread takes the lock for every result, other threads briefly and rarely.
@@ -60,14 +63,14 @@ impl std::fmt::Debug for ShardFigures {
 }
 
 impl ShardFigures {
-    /// Creates the figures of a shard without services; batches are sent to `sink`.
+    /// Creates the figures of a shard without services; batches are sent to the sink of the engine.
     #[must_use]
-    pub fn new(
-        clock: Clock,
-        sink: Recipient<RecordBatch>,
-        limits: EngineLimits,
+    pub(in crate::engine) fn new(
+        parts: &EngineParts,
         counters: Arc<EngineCounters>,
+        verdicts: Arc<VerdictChanges>,
     ) -> Self {
+        let (clock, sink, limits) = (parts.clock.clone(), parts.sink.clone(), parts.limits.clone());
         let state = FiguresState {
             services: HashMap::new(),
             lateness: LatenessReport::default(),
@@ -75,7 +78,12 @@ impl ShardFigures {
             batch_since: Instant::now(),
             anchor: (clock.now(), Instant::now()),
         };
-        Self { state: Mutex::new(state), sink, clock, limits, counters }
+        Self { state: Mutex::new(state), sink, clock, limits, counters, verdicts }
+    }
+
+    /// The counters of the engine.
+    pub(in crate::engine) const fn counters(&self) -> &Arc<EngineCounters> {
+        &self.counters
     }
 
     /// Registers a watched service with its pause, maintenance and override. `known` is the status that the watch
@@ -86,6 +94,7 @@ impl ShardFigures {
         let live = state.live(definition.key, now);
         if let Some(KnownStatus { status, verdict, last_result_at, flapping }) = known {
             live.resume(status, verdict, last_result_at, flapping);
+            self.verdicts.note(definition.key);
             live.extend_coverage(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
@@ -161,7 +170,12 @@ impl ShardFigures {
     pub fn take_change(&self, change: StatusChange, verdict: Verdict) {
         let mut state = self.lock();
         let now = self.now(&mut state);
-        state.live(change.service, now).take_change(&change, verdict);
+        let live = state.live(change.service, now);
+        let before = live.verdict();
+        live.take_change(&change, verdict);
+        if live.verdict() != before {
+            self.verdicts.note(change.service);
+        }
         state.batch.changes.push(change);
         self.flush_if_due(&mut state);
     }

@@ -110,6 +110,10 @@ impl LiveServiceState {
         }
     }
 
+    pub(super) const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
     pub(super) fn last_known(&self) -> LastKnownState {
         LastKnownState {
             status: self.status,
