@@ -60,6 +60,7 @@ use crate::engine::shard::ShardThreads;
 use crate::engine::{Engine, EngineParts};
 use crate::events::EventHub;
 use crate::feed::ChangeSignal;
+use crate::fleet_view::FleetViews;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
@@ -243,6 +244,7 @@ impl App {
             engine: engine.clone(),
             compiler: router.compiler.clone(),
             router: router.clone(),
+            fleets: Arc::new(FleetViews::new(router.clone())),
             carrier: notify::carrier(&foundation)?,
             limiter,
             cached_bytes: Arc::default(),

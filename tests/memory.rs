@@ -316,6 +316,7 @@ fn listed_service(number: usize) -> FleetFacts {
         settings: Some(settings),
         pause: None,
         status_override: None,
+        created_at: Timestamp::from_ms(key),
     };
     let measured = MeasuredState { is_answered: true, ..MeasuredState::default() };
     let tags = vec![key % 40, 40 + key % 5, 50 + key % 3];

@@ -9,7 +9,6 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::listen_address::ListenAddress;
 use crate::console::ConsoleServer;
-use crate::fleet_view::FleetViews;
 use crate::http::console_entry::ConsoleEntry;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::listeners::{ServerSockets, listen_on};
@@ -58,7 +57,7 @@ impl PublicSide {
         let shown = pages.clone();
         let visitors: Visitors =
             Arc::new(move |request, from, body| shown.receive(request, &from.host, from.client, body));
-        let fleets = FleetViews::new(state.router.clone());
+        let fleets = Arc::clone(&state.fleets);
         let console = ConsoleServer::new(fleets, pages.clone(), state.config.rate_limit_per_minute);
         let (asked, followed) = (console.clone(), console.clone());
         let entry: ConsoleEntry = Arc::new(move |request| asked.receive(request));

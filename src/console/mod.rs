@@ -65,8 +65,7 @@ impl ConsoleServer {
     /// Creates the console of a server with these services and status pages, which permits a user this number of requests a
     /// minute.
     #[must_use]
-    pub fn new(fleets: FleetViews, pages: PageServer, requests_per_minute: u32) -> Self {
-        let fleets = Arc::new(fleets);
+    pub fn new(fleets: Arc<FleetViews>, pages: PageServer, requests_per_minute: u32) -> Self {
         let (databases, clock) = (pages.databases.clone(), pages.clock.clone());
         let source = ChangeSource { fleets: Arc::clone(&fleets), databases, clock };
         let shared = SharedParts { fleets, pages: Arc::new(pages) };

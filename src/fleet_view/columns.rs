@@ -1,23 +1,22 @@
 //! The services of an organisation as columns: what a query asks for lies together, and costs few bytes a service.
 //!
-//! A service has the same row number as long as it exists. Two orders of the rows are kept up to date, by database key and by
-//! name, so a service is found, and a page of the list is cut, without sorting.
+//! A service has the same row number as long as it exists. Three orders of the rows are kept up to date, by database key, by
+//! name and by age, so a service is found, and a page of the list is cut, without sorting.
+
+mod reading;
 
 use std::cmp::Ordering;
 
 use crate::clock::Timestamp;
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
-use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::location_sets::LocationSets;
 use crate::fleet_view::packed_lists::{PackedLists, insert_tight, narrow, push_tight};
 use crate::fleet_view::row_set::RowSet;
 use crate::fleet_view::row_state::RowState;
-use crate::fleet_view::tag_dictionary::{FleetTag, TagDictionary};
+use crate::fleet_view::tag_dictionary::TagDictionary;
 use crate::id::Id;
-use crate::model::partition::{Partition, PartitionSet};
-use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::model::service::ServiceKey;
 use crate::model::tag::Tag;
-use crate::model::verdict::Verdict;
 
 /// Maximum number of bytes of a target that are searched.
 const TARGET_MAX_BYTES: usize = 8_192;
@@ -33,6 +32,7 @@ pub(super) struct FleetColumns {
     keys: Vec<ServiceKey>,
     ids: Vec<Id>,
     since: Vec<i64>,
+    created: Vec<i64>,
     uptimes: Vec<u32>,
     states: Vec<RowState>,
     /// Name and target in lower case, and the name as it is written if that differs.
@@ -44,6 +44,7 @@ pub(super) struct FleetColumns {
     revisions: Vec<u32>,
     by_key: Vec<u32>,
     by_name: Vec<u32>,
+    by_age: Vec<u32>,
     /// Rows of deleted services, for new ones.
     free: Vec<u32>,
     tag_names: TagDictionary,
@@ -65,6 +66,7 @@ impl FleetColumns {
             keys: Vec::new(),
             ids: Vec::new(),
             since: Vec::new(),
+            created: Vec::new(),
             uptimes: Vec::new(),
             states: Vec::new(),
             texts: PackedLists::default(),
@@ -74,6 +76,7 @@ impl FleetColumns {
             revisions: Vec::new(),
             by_key: Vec::new(),
             by_name: Vec::new(),
+            by_age: Vec::new(),
             free: Vec::new(),
             tag_names: TagDictionary::default(),
             location_sets: LocationSets::new(locations),
@@ -85,6 +88,7 @@ impl FleetColumns {
         let row = self.new_row(facts);
         push_tight(&mut self.by_key, row);
         push_tight(&mut self.by_name, row);
+        push_tight(&mut self.by_age, row);
     }
 
     /// Sorts the rows after services were appended.
@@ -93,6 +97,9 @@ impl FleetColumns {
         by_key.sort_unstable_by_key(|row| self.key(*row));
         by_name.sort_unstable_by(|a, b| self.compare_names(*a, *b));
         (self.by_key, self.by_name) = (by_key, by_name);
+        let mut by_age = std::mem::take(&mut self.by_age);
+        by_age.sort_unstable_by_key(|row| self.age_key(*row));
+        self.by_age = by_age;
         self.texts.shrink();
         self.tags.shrink();
     }
@@ -101,15 +108,21 @@ impl FleetColumns {
     pub(super) fn put(&mut self, facts: &FleetFacts) -> bool {
         if let Some(row) = self.row_of(facts.outline.key) {
             let before = (self.shown(row), self.searched(row).to_vec(), self.location(row));
-            self.by_name.remove(self.name_index(row));
-            self.write(row, facts);
-            self.insert_by_name(row);
+            if facts.outline.name.to_lowercase().as_bytes() == self.name(row) {
+                self.write(row, facts);
+            } else {
+                self.by_name.remove(self.name_index(row));
+                self.write(row, facts);
+                self.insert_by_name(row);
+            }
             return before != (self.shown(row), self.searched(row).to_vec(), self.location(row));
         }
         let row = self.new_row(facts);
         let index = self.by_key.partition_point(|other| self.key(*other) < facts.outline.key);
         insert_tight(&mut self.by_key, index, row);
         self.insert_by_name(row);
+        let index = self.age_index(row);
+        insert_tight(&mut self.by_age, index, row);
         true
     }
 
@@ -118,6 +131,7 @@ impl FleetColumns {
         let Ok(index) = self.by_key.binary_search_by_key(&key, |row| self.key(*row)) else { return false };
         let row = self.by_key[index];
         self.by_name.remove(self.name_index(row));
+        self.by_age.remove(self.age_index(row));
         self.by_key.remove(index);
         self.alive.remove(row);
         self.texts.set(row, &[]);
@@ -170,6 +184,7 @@ impl FleetColumns {
             push_tight(&mut self.keys, 0);
             push_tight(&mut self.ids, facts.outline.id);
             push_tight(&mut self.since, NO_TIME);
+            push_tight(&mut self.created, NO_TIME);
             push_tight(&mut self.uptimes, NO_UPTIME);
             push_tight(&mut self.states, RowState::of(facts));
             push_tight(&mut self.text_parts, TextParts { name: 0, searched: 0 });
@@ -186,6 +201,7 @@ impl FleetColumns {
         let (index, outline) = (row as usize, &facts.outline);
         self.keys[index] = outline.key;
         self.ids[index] = outline.id;
+        self.created[index] = outline.created_at.ms();
         self.since[index] = facts.since().map_or(NO_TIME, Timestamp::ms);
         self.states[index] = RowState::of(facts);
         self.uptimes[index] = facts.measured.uptime_ppm.unwrap_or(NO_UPTIME);
@@ -218,159 +234,17 @@ impl FleetColumns {
         self.by_name.partition_point(|other| self.compare_names(*other, row) == Ordering::Less)
     }
 
+    /// The index of a row among the rows by age, or the one where it belongs.
+    fn age_index(&self, row: u32) -> usize {
+        self.by_age.partition_point(|other| self.age_key(*other) < self.age_key(row))
+    }
+
+    /// Rows in the order of this value are those of `GET /v1/services`.
+    fn age_key(&self, row: u32) -> (i64, Id) {
+        (self.created[row as usize], self.id(row))
+    }
+
     fn compare_names(&self, a: u32, b: u32) -> Ordering {
         self.name(a).cmp(self.name(b)).then_with(|| self.id(a).cmp(&self.id(b)))
-    }
-}
-
-/// Reading.
-impl FleetColumns {
-    /// The rows of all services.
-    pub(super) const fn alive(&self) -> &RowSet {
-        &self.alive
-    }
-
-    /// The number of services.
-    pub(super) const fn len(&self) -> usize {
-        self.by_key.len()
-    }
-
-    /// The row of a service.
-    pub(super) fn row_of(&self, key: ServiceKey) -> Option<u32> {
-        let index = self.by_key.binary_search_by_key(&key, |row| self.key(*row)).ok()?;
-        Some(self.by_key[index])
-    }
-
-    /// The services in these partitions.
-    pub(super) fn in_partitions(&self, partitions: PartitionSet) -> Vec<ServiceKey> {
-        let keys = self.by_key.iter().map(|row| self.key(*row));
-        keys.filter(|key| partitions.contains(Partition::of(*key))).collect()
-    }
-
-    /// All services, in the order of their keys.
-    pub(super) fn service_keys(&self) -> impl Iterator<Item = ServiceKey> {
-        self.by_key.iter().map(|row| self.key(*row))
-    }
-
-    /// The next services behind this one, in the order of their keys.
-    pub(super) fn keys_behind(&self, key: ServiceKey, limit: usize) -> Vec<ServiceKey> {
-        let first = self.by_key.partition_point(|row| self.key(*row) <= key);
-        self.by_key[first..].iter().take(limit).map(|row| self.key(*row)).collect()
-    }
-
-    /// The address of a service.
-    pub(super) fn address(&self, key: ServiceKey) -> Option<ServiceAddress> {
-        self.row_of(key).map(|row| ServiceAddress { id: self.id(row), key })
-    }
-
-    /// The database key of a row.
-    pub(super) fn key(&self, row: u32) -> ServiceKey {
-        self.keys[row as usize]
-    }
-
-    /// The id of a row.
-    pub(super) fn id(&self, row: u32) -> Id {
-        self.ids[row as usize]
-    }
-
-    /// The small facts of a row.
-    pub(super) fn state(&self, row: u32) -> RowState {
-        self.states[row as usize]
-    }
-
-    /// The verdict about a service.
-    pub(super) fn verdict(&self, key: ServiceKey) -> Option<Verdict> {
-        self.row_of(key).map(|row| self.state(row).verdict)
-    }
-
-    /// The time since which a row has its status.
-    pub(super) fn since(&self, row: u32) -> Option<Timestamp> {
-        Some(self.since[row as usize]).filter(|ms| *ms != NO_TIME).map(Timestamp::from_ms)
-    }
-
-    /// The uptime of a row over 30 days, in millionths.
-    pub(super) fn uptime_ppm(&self, row: u32) -> Option<u32> {
-        Some(self.uptimes[row as usize]).filter(|uptime| *uptime != NO_UPTIME)
-    }
-
-    /// The name of a row in lower case.
-    pub(super) fn name(&self, row: u32) -> &[u8] {
-        &self.texts.get(row)[..usize::from(self.text_parts[row as usize].name)]
-    }
-
-    /// The target of a row in lower case.
-    pub(super) fn target(&self, row: u32) -> &[u8] {
-        &self.searched(row)[usize::from(self.text_parts[row as usize].name) + 1..]
-    }
-
-    /// Name and target of a row in lower case, with a line feed between them.
-    pub(super) fn searched(&self, row: u32) -> &[u8] {
-        &self.texts.get(row)[..usize::from(self.text_parts[row as usize].searched)]
-    }
-
-    /// The numbers of the tags of a row.
-    pub(super) fn tags(&self, row: u32) -> &[u32] {
-        self.tags.get(row)
-    }
-
-    /// The number of the list of locations of a row.
-    pub(super) fn location(&self, row: u32) -> u32 {
-        self.locations[row as usize]
-    }
-
-    /// The names of tags.
-    pub(super) const fn tag_names(&self) -> &TagDictionary {
-        &self.tag_names
-    }
-
-    /// The lists of locations.
-    pub(super) const fn location_sets(&self) -> &LocationSets {
-        &self.location_sets
-    }
-
-    /// All rows, by name and id.
-    pub(super) fn by_name(&self) -> &[u32] {
-        &self.by_name
-    }
-
-    /// The row of a service, as lists show it.
-    pub(super) fn shown(&self, row: u32) -> FleetRow {
-        let state = self.state(row);
-        let written = &self.texts.get(row)[usize::from(self.text_parts[row as usize].searched)..];
-        let name = if written.is_empty() { self.name(row) } else { written };
-        let tags = self.tags(row).iter().filter_map(|tag| self.tag_names.shown(*tag));
-        let mut tags: Vec<FleetTag> = tags.cloned().collect();
-        tags.sort_by(|a, b| a.label.cmp(&b.label));
-        FleetRow {
-            key: self.key(row),
-            id: self.id(row),
-            name: String::from_utf8_lossy(name).into_owned(),
-            check_type: state.check_type,
-            status: state.status,
-            since: self.since(row),
-            uptime_ppm: self.uptime_ppm(row),
-            is_paused: state.is_paused,
-            in_maintenance: state.in_maintenance,
-            is_flapping: state.is_flapping,
-            incident: state.incident,
-            is_answered: state.is_answered,
-            owner_away_since: None,
-            tags,
-        }
-    }
-
-    /// The bytes that the services occupy, without the names of tags and locations.
-    pub(super) fn bytes(&self) -> usize {
-        let numbers =
-            [&self.uptimes, &self.locations, &self.revisions, &self.by_key, &self.by_name, &self.free];
-        self.alive.bytes()
-            + self.texts.bytes()
-            + self.tags.bytes()
-            + self.keys.capacity() * size_of::<ServiceKey>()
-            + self.ids.capacity() * size_of::<Id>()
-            + self.since.capacity() * size_of::<i64>()
-            + self.states.capacity() * size_of::<RowState>()
-            + self.text_parts.capacity() * size_of::<TextParts>()
-            + numbers.iter().map(|column| column.capacity() * size_of::<u32>()).sum::<usize>()
     }
 }

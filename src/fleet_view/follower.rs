@@ -3,20 +3,23 @@
 //! What has to be read is noted first and removed from the notes after it was applied. So a refresh that fails or is dropped
 //! halfway loses nothing, and the next one continues.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
-use crate::feed::read_progress::{BEHIND, ReadProgress};
+use crate::engine::verdict_changes::VerdictPosition;
+use crate::feed::read_progress::ReadProgress;
 use crate::fleet_view::columns::FleetColumns;
 use crate::fleet_view::fleet_facts::MeasuredState;
 use crate::fleet_view::owner_absence::OwnerAbsence;
-use crate::fleet_view::reader::{CHUNK, ConcernedServices, FleetReader, HISTORY_PATIENCE, measured_state};
+use crate::fleet_view::reader::{
+    CHANGES_AT_ONCE, CHUNK, ConcernedServices, FleetReader, HISTORY_PATIENCE, measured_state,
+};
 use crate::fleet_view::revision_log::RevisionLog;
+use crate::fleet_view::state_notes::StateNotes;
 use crate::fleet_view::view::{FleetContents, FleetView};
-use crate::model::history::StatusChange;
 use crate::model::partition::PartitionSet;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::store::changes::CommitStamp;
@@ -37,8 +40,6 @@ const SILENT_EVERY: Duration = Duration::from_secs(2);
 const COMPARED_EVERY: Duration = Duration::from_secs(1);
 /// A comparison may take at most the time divided by this number.
 const COMPARISON_SHARE: u32 = 50;
-/// Maximum number of status changes read in one statement.
-const CHANGES_AT_ONCE: u64 = 500;
 
 /// Follows the services of one organisation.
 pub(super) struct FleetFollower {
@@ -52,8 +53,10 @@ pub(super) struct FleetFollower {
     unread: WrittenData,
     /// Services that have to be read.
     services: BTreeSet<ServiceKey>,
-    /// Services whose owners have to be asked, with the last recorded edge.
-    states: BTreeMap<ServiceKey, Option<StatusChange>>,
+    /// Services whose owners have to be asked.
+    states: StateNotes,
+    /// Verdicts of the own engine were noted up to here.
+    verdicts: VerdictPosition,
     /// Services whose owners did not answer.
     silent: BTreeSet<ServiceKey>,
     /// The last service whose owner was asked in turn.
@@ -70,7 +73,8 @@ impl FleetFollower {
     pub(super) async fn begin(reader: FleetReader, now: Timestamp) -> Result<(Self, FleetView), StoreError> {
         let main = &reader.databases().main;
         let stamp = main.own_changes().stamp();
-        let changes = timeout(HISTORY_PATIENCE, begin_progress(&reader)).await.ok().and_then(Result::ok);
+        let verdicts = reader.router.engine.verdict_changes().position();
+        let changes = timeout(HISTORY_PATIENCE, reader.begin_progress()).await.ok().and_then(Result::ok);
         let concerned = ConcernedServices {
             maintenances: reader.maintenances().await?,
             incidents: reader.incidents().await?,
@@ -104,7 +108,8 @@ impl FleetFollower {
             concerned,
             unread: WrittenData::default(),
             services: BTreeSet::new(),
-            states: BTreeMap::new(),
+            states: StateNotes::default(),
+            verdicts,
             silent,
             swept: ServiceKey::MIN,
             states_as_of: None,
@@ -123,6 +128,7 @@ impl FleetFollower {
     ) -> Result<Option<Timestamp>, MainError> {
         self.note_commits();
         self.note_owners(view, now);
+        self.note_verdicts(view);
         self.read_unnamed(view).await?;
         self.read_services(view, now).await?;
         if Instant::now() >= self.read_states_at {
@@ -158,7 +164,7 @@ impl FleetFollower {
         let next = contents.columns.keys_behind(self.swept, count);
         self.swept = next.last().copied().unwrap_or(ServiceKey::MIN);
         for service in next {
-            self.states.entry(service).or_default();
+            self.states.note(service);
         }
         self.read_states_at = Instant::now() + wait;
     }
@@ -199,13 +205,24 @@ impl FleetFollower {
         }
     }
 
+    /// Notes the services about which the own engine has another verdict than before.
+    fn note_verdicts(&mut self, view: &FleetView) {
+        let later = self.reader.router.engine.verdict_changes().since(self.verdicts);
+        self.verdicts = later.position;
+        let contents = view.read();
+        let services = later.services.unwrap_or_else(|| contents.columns.service_keys().collect());
+        for service in services.into_iter().filter(|service| contents.columns.row_of(*service).is_some()) {
+            self.states.note_verdict(service);
+        }
+    }
+
     /// Notes the services whose status has changed.
     async fn note_status_changes(&mut self, view: &FleetView) -> Result<(), HistoryError> {
         let progress = match &mut self.changes {
             Some(progress) => progress,
             None => {
                 // Changes from before were missed, so every state may be another one.
-                let progress = begin_progress(&self.reader).await?;
+                let progress = self.reader.begin_progress().await?;
                 self.services.extend(view.read().columns.service_keys());
                 self.changes.insert(progress)
             }
@@ -217,10 +234,7 @@ impl FleetFollower {
             let contents = view.read();
             for NumberedChange { number, change } in &read {
                 if progress.note(*number) && contents.columns.row_of(change.service).is_some() {
-                    let edge = self.states.entry(change.service).or_default();
-                    if change.from.verdict() != change.to.verdict() {
-                        *edge = Some(*change);
-                    }
+                    self.states.note_change(change);
                 }
             }
             number = read.last().map_or(number, |last| last.number);
@@ -333,8 +347,11 @@ impl FleetFollower {
 
     /// Asks the owners of the services whose status has changed.
     async fn read_states(&mut self, view: &FleetView) {
-        while !self.states.is_empty() {
-            let noted: Vec<ServiceKey> = self.states.keys().take(CHUNK).copied().collect();
+        loop {
+            let noted = self.states.first(CHUNK);
+            if noted.is_empty() {
+                return;
+            }
             let (addresses, unwatched): (Vec<ServiceAddress>, _) = {
                 let contents = view.read();
                 let known = noted.iter().filter_map(|key| contents.columns.address(*key));
@@ -344,15 +361,15 @@ impl FleetFollower {
             let [silent, unexplained] = view.change(|contents| {
                 let (mut changed, mut silent, mut unexplained) = (Vec::new(), Vec::new(), Vec::new());
                 for (ServiceAddress { key, .. }, snapshot) in addresses.iter().zip(snapshots) {
-                    let edge = self.states.get(key).and_then(Option::as_ref);
+                    let reason = self.states.reason(*key);
                     if snapshot.is_none() && contents.absence.since(*key).is_none() {
                         silent.push(*key);
                     }
                     let is_other =
                         snapshot.is_some_and(|one| contents.columns.verdict(*key) != Some(one.verdict));
-                    if is_other && edge.is_none() {
+                    if is_other && reason.is_unexplained() {
                         unexplained.push(*key);
-                    } else if contents.columns.set_measured(*key, measured_state(snapshot, edge)) {
+                    } else if contents.columns.set_measured(*key, measured_state(snapshot, reason.edge())) {
                         changed.push(*key);
                     }
                 }
@@ -362,28 +379,7 @@ impl FleetFollower {
             self.silent.extend(silent);
             // Their status has another time now, which the history may know.
             self.services.extend(unexplained);
-            for key in &noted {
-                self.states.remove(key);
-            }
-        }
-    }
-}
-
-/// Starts behind the newest status change.
-async fn begin_progress(reader: &FleetReader) -> Result<ReadProgress, HistoryError> {
-    let history = reader.databases().history.reader();
-    let newest = feed::newest(history, PartitionSet::ALL).await?;
-    if reader.databases().main.changes().is_some() {
-        return Ok(ReadProgress::behind(newest));
-    }
-    let start = (newest - BEHIND).max(0);
-    let mut visible = Vec::new();
-    loop {
-        let after = visible.last().copied().unwrap_or(start);
-        let read = feed::after(history, after, PartitionSet::ALL, CHANGES_AT_ONCE).await?;
-        visible.extend(read.iter().map(|change| change.number));
-        if (read.len() as u64) < CHANGES_AT_ONCE {
-            return Ok(ReadProgress::among(start, visible));
+            self.states.remove(&noted);
         }
     }
 }

@@ -8,22 +8,25 @@ use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
 use crate::engine::aggregator::ServiceSnapshot;
+use crate::feed::read_progress::{BEHIND, ReadProgress};
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
 use crate::model::history::StatusChange;
 use crate::model::partition::{Partition, PartitionSet};
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::service_outline::ServiceOutline;
 use crate::service_router::ServiceRouter;
-use crate::store::history::many_changes;
+use crate::store::history::{feed, many_changes};
 use crate::store::incidents::open_links::open_links;
 use crate::store::maintenances::effect::covered_since;
 use crate::store::services::outlines;
-use crate::store::{Databases, MainError, tags};
+use crate::store::{Databases, HistoryError, MainError, tags};
 
 /// Maximum number of services that are read at a time.
 pub(super) const CHUNK: usize = 1_000;
 /// Time limit for reading from the history.
 pub(super) const HISTORY_PATIENCE: Duration = Duration::from_millis(500);
+/// Maximum number of status changes read in one statement.
+pub(super) const CHANGES_AT_ONCE: u64 = 500;
 /// The time for which the history is not read again after a failure.
 const HISTORY_RETRY: Duration = Duration::from_secs(5);
 
@@ -151,6 +154,25 @@ impl FleetReader {
         tracing::warn!(problem, "cannot read since when services have their status");
         *self.history_failed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         HashMap::new()
+    }
+
+    /// Starts to follow status changes, behind the newest one.
+    pub(super) async fn begin_progress(&self) -> Result<ReadProgress, HistoryError> {
+        let history = self.databases().history.reader();
+        let newest = feed::newest(history, PartitionSet::ALL).await?;
+        if self.databases().main.changes().is_some() {
+            return Ok(ReadProgress::behind(newest));
+        }
+        let start = (newest - BEHIND).max(0);
+        let mut visible = Vec::new();
+        loop {
+            let after = visible.last().copied().unwrap_or(start);
+            let read = feed::after(history, after, PartitionSet::ALL, CHANGES_AT_ONCE).await?;
+            visible.extend(read.iter().map(|change| change.number));
+            if (read.len() as u64) < CHANGES_AT_ONCE {
+                return Ok(ReadProgress::among(start, visible));
+            }
+        }
     }
 
     fn failure(&self) -> Option<Instant> {

@@ -10,7 +10,7 @@ use crate::fleet_view::fleet_facts::FleetFacts;
 use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::listing::{FleetPaging, PageCursor, cut};
 use crate::fleet_view::owner_absence::OwnerAbsence;
-use crate::fleet_view::query::FleetQuery;
+use crate::fleet_view::query::{FleetFilter, FleetQuery};
 use crate::fleet_view::revision_log::{FleetChanges, FleetRevision, RevisionLog};
 use crate::fleet_view::row_set::RowSet;
 use crate::fleet_view::summary::{self, FleetFacets, FleetGroup, StatusTotals};
@@ -81,7 +81,7 @@ impl FleetView {
         now: Timestamp,
     ) -> FleetPage {
         let contents = self.read();
-        let rows = contents.matching(query, visible, now);
+        let rows = contents.matching(&query.filters, visible, now);
         let page = cut(&contents.columns, &rows, query.sort, paging);
         FleetPage {
             rows: page.rows.into_iter().map(|row| contents.shown(row)).collect(),
@@ -110,7 +110,7 @@ impl FleetView {
         now: Timestamp,
     ) -> Vec<FleetGroup> {
         let contents = self.read();
-        summary::groups(&contents.columns, &contents.matching(query, visible, now), key)
+        summary::groups(&contents.columns, &contents.matching(&query.filters, visible, now), key)
     }
 
     /// Returns the rows of those of these services that exist and are visible, in the order of `services`.
@@ -184,8 +184,8 @@ impl FleetContents {
         EvaluationContext { columns: &self.columns, visible, unwatched: self.absence.unwatched(), now }
     }
 
-    fn matching(&self, query: &FleetQuery, visible: &VisibleTags, now: Timestamp) -> RowSet {
-        self.context(visible, now).matching(&query.filters)
+    pub(super) fn matching(&self, filters: &[FleetFilter], visible: &VisibleTags, now: Timestamp) -> RowSet {
+        self.context(visible, now).matching(filters)
     }
 
     fn shown(&self, row: u32) -> FleetRow {

@@ -3,6 +3,7 @@
 //! The configuration of a service may be large. Code that goes through many services reads outlines, so that its cost does
 //! not depend on the size of configurations.
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::{ServiceAddress, ServiceKey, ServicePause, StatusFacts, StatusOverride};
@@ -28,6 +29,8 @@ pub struct ServiceOutline {
     pub pause: Option<ServicePause>,
     /// The status that a person has set instead of the measured one, if any.
     pub status_override: Option<StatusOverride>,
+    /// Creation time, by which lists are sorted.
+    pub created_at: Timestamp,
 }
 
 /// The settings of a service that all check types share.

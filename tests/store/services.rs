@@ -138,6 +138,7 @@ fn outline(service: &Service) -> ServiceOutline {
         settings,
         pause: service.pause,
         status_override: service.status_override.clone(),
+        created_at: service.created_at,
     }
 }
 

@@ -7,8 +7,10 @@ use rstest::rstest;
 
 use super::*;
 use crate::fleet_view::fleet_facts::{IncidentPresence, MeasuredState};
+use crate::fleet_view::list_by_age::{AgeListQuery, KeyPage};
 use crate::fleet_view::query_parser::parse;
 use crate::id::Id;
+use crate::model::service::ServiceStatus;
 use crate::model::service_outline::ServiceOutline;
 use crate::model::verdict::Verdict;
 use naive::NaiveFleet;
@@ -93,6 +95,50 @@ fn random_changes_and_queries_agree_with_a_naive_evaluation() {
         assert_eq!(page.rows, shown, "round {round}: {text}");
         assert_eq!(view.rows(&expected, &visible), shown);
     }
+}
+
+#[test]
+fn lists_by_age_agree_with_a_naive_evaluation() {
+    let mut numbers = SampleNumbers::seeded(13);
+    let mut fleet = sample_fleet(&mut numbers, 300);
+    let view = sample_view(&fleet);
+    for round in 0..400 {
+        numbers.change_some(&mut fleet, &view);
+        for FleetFacts { outline, measured, .. } in &mut fleet.services {
+            measured.is_answered = true;
+            view.change(|contents| contents.columns.set_measured(outline.key, *measured));
+        }
+        let (query, visible) = (numbers.age_query(), numbers.visible());
+        let expected = NaiveFleet::of(&fleet).list(&query, &visible);
+        let page = view.list_by_age(&query, &visible, 3, 7).unwrap();
+        let keys: Vec<ServiceKey> = expected.iter().skip(3).take(7).copied().collect();
+        assert_eq!(page, KeyPage { keys, total: expected.len() }, "round {round}: {query:?}");
+    }
+}
+
+/// Columns: whether a status is wanted, whether the owner of the only service with tag `env:prod` answers, and whether the list
+/// is returned.
+#[rstest]
+#[case::no_status(false, false, true)]
+#[case::answered(true, true, true)]
+#[case::not_answered(true, false, false)]
+fn a_status_is_only_compared_if_it_is_known(
+    #[case] wants_status: bool,
+    #[case] is_answered: bool,
+    #[case] is_returned: bool,
+) {
+    let view = sample_view(&sample::lettered_fleet(NOW));
+    let all = AgeListQuery { text: Some("service-a".into()), ..AgeListQuery::default() };
+    let statuses = if wants_status { vec![ServiceStatus::Up] } else { Vec::new() };
+    let keys = |text: &str| view.called(&[text], &VisibleTags::ALL).iter().map(|row| row.key).collect();
+    let [found, other]: [Vec<ServiceKey>; 2] = ["service-a", "service-b"].map(keys);
+    let measured = MeasuredState { verdict: Verdict::Up, is_answered, ..MeasuredState::default() };
+    view.change(|contents| contents.columns.set_measured(found[0], measured));
+    // The status of a service that the other filters leave out does not count.
+    view.change(|contents| contents.columns.set_measured(other[0], MeasuredState::default()));
+    let page = view.list_by_age(&AgeListQuery { statuses, ..all }, &VisibleTags::ALL, 0, 9);
+    assert_eq!(page.is_ok(), is_returned);
+    assert!(page.is_err() || page.unwrap().keys == found);
 }
 
 /// Columns: a query, and the services that it finds among `a` to `h`, in order.

@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::engine::aggregator::ServiceSnapshot;
 use crate::engine::definition::DefinitionCompiler;
 use crate::events::EventHub;
+use crate::fleet_view::FleetViews;
 use crate::http::gate::CallerLookup;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::cached_bytes::CachedBytes;
@@ -61,6 +62,8 @@ pub struct AppState {
     pub compiler: DefinitionCompiler,
     /// Notifies the owners of services about stored changes.
     pub router: ServiceRouter,
+    /// The services of each organisation in memory.
+    pub fleets: Arc<FleetViews>,
     /// Sends messages to notification channels.
     pub carrier: MessageSender,
     /// Counts requests of tokens and addresses.

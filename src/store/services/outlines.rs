@@ -2,11 +2,12 @@
 
 use crate::store::connection::StoreConnection;
 use sea_orm::{
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, PaginatorTrait as _, QueryFilter as _,
-    QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, ExprTrait as _, PaginatorTrait as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
 };
 use watchkeeper_entities::service::{Column, Entity};
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::ServiceKey;
@@ -39,6 +40,7 @@ struct OutlineRow {
     override_reason: Option<String>,
     override_at: Option<i64>,
     override_by: Option<String>,
+    created_at: i64,
 }
 
 /// Returns the outlines of the services with these keys, of any organisation.
@@ -78,17 +80,23 @@ pub async fn with_tag(
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
 
-/// Returns the outlines of the visible services on this page of the list, oldest first. With a tag (database key), only
-/// services with this tag; with check types, only services of one of them.
-pub async fn listed(
+/// Returns the outlines of the first `limit` visible services behind this one, oldest first; without it, from the oldest on.
+/// With a tag (database key), only services with this tag; with check types, only services of one of them.
+pub async fn listed_behind(
     connection: &dyn StoreConnection,
     visibility: Visibility,
     tag: Option<i64>,
     check_types: &[CheckType],
-    window: PageWindow,
+    last: Option<&ServiceOutline>,
+    limit: u64,
 ) -> Result<Vec<ServiceOutline>, MainError> {
-    let query = in_order(of_kind(seen(visibility), tag, check_types), window);
-    selected(connection, query).await
+    let mut query = of_kind(seen(visibility), tag, check_types);
+    if let Some(last) = last {
+        let at = last.created_at.ms();
+        let later = Column::CreatedAt.gt(at).or(Column::PublicId.gt(last.id.as_str()));
+        query = query.filter(Column::CreatedAt.gte(at)).filter(later);
+    }
+    selected(connection, in_order(query, PageWindow { offset: 0, limit })).await
 }
 
 /// Returns the outlines of the services that a query selects, in the order of the query.
@@ -118,6 +126,7 @@ fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
             row.override_by,
         )
         .map_err(corrupt)?,
+        created_at: Timestamp::from_ms(row.created_at),
         name: row.name,
         target: row.target,
     })

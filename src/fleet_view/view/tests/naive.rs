@@ -7,13 +7,15 @@ use super::sample::{LOCATIONS, SampleFleet};
 use crate::clock::Timestamp;
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence};
 use crate::fleet_view::fleet_row::FleetRow;
+use crate::fleet_view::list_by_age::AgeListQuery;
 use crate::fleet_view::query::{FilterCondition, FleetQuery, ServiceMark, SortField, TextPlace};
 use crate::fleet_view::summary::{FleetFacets, FleetGroup, StatusTotals, TagCount, TypeCount};
 use crate::fleet_view::tag_dictionary::FleetTag;
 use crate::fleet_view::visible_tags::VisibleTags;
 use crate::model::check::CheckType;
 use crate::model::service::{ServiceKey, ServiceStatus};
-use crate::model::tag::Tag;
+use crate::model::service_outline::ServiceOutline;
+use crate::model::tag::{Tag, TagName};
 
 /// Services, and the obvious evaluation of queries.
 pub(super) struct NaiveFleet<'a> {
@@ -52,6 +54,27 @@ impl<'a> NaiveFleet<'a> {
         let mut found: Vec<&FleetFacts> =
             services.filter(|service| is_visible(service) && passes(service)).collect();
         found.sort_by(|a, b| compare(a, b, query));
+        found.iter().map(|service| service.outline.key).collect()
+    }
+
+    /// The services of a list by age, in order.
+    pub(super) fn list(&self, query: &AgeListQuery, visible: &VisibleTags) -> Vec<ServiceKey> {
+        let has_text = |outline: &ServiceOutline, text: &String| {
+            let is_in = |whole: &str| whole.to_lowercase().contains(text.as_str());
+            is_in(&outline.name) || outline.target.as_deref().is_some_and(is_in)
+        };
+        let passes = |service: &&FleetFacts| {
+            let FleetFacts { outline, tags, .. } = service;
+            let is_tagged = |name: &TagName| self.tags(service).iter().any(|tag| tag.name == *name);
+            let is_visible = visible.tags().is_none_or(|seen| tags.iter().any(|tag| seen.contains(tag)));
+            let has_type = query.check_types.is_empty() || query.check_types.contains(&outline.check_type);
+            let has_status = query.statuses.is_empty() || query.statuses.contains(&service.status());
+            let has_tag = query.tag.as_ref().is_none_or(is_tagged);
+            let has_text = query.text.as_ref().is_none_or(|text| has_text(outline, text));
+            is_visible && has_type && has_status && has_tag && has_text
+        };
+        let mut found: Vec<&FleetFacts> = self.fleet.services.iter().filter(passes).collect();
+        found.sort_by_key(|service| (service.outline.created_at, service.outline.id));
         found.iter().map(|service| service.outline.key).collect()
     }
 

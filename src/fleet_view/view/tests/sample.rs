@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
+use crate::fleet_view::list_by_age::AgeListQuery;
 use crate::fleet_view::view::FleetView;
 use crate::fleet_view::visible_tags::VisibleTags;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::service::{OverrideStatus, PauseReason, ServicePause, StatusOverride};
+use crate::model::service::{OverrideStatus, PauseReason, ServicePause, ServiceStatus, StatusOverride};
 use crate::model::service_outline::{ServiceOutline, SettingsOutline};
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::verdict::Verdict;
@@ -106,6 +107,8 @@ pub(super) fn lettered_fleet(now: Timestamp) -> SampleFleet {
             settings: Some(settings(is_c.then(|| vec!["nyc".to_owned()]))),
             pause: None,
             status_override: None,
+            // The last letter is the oldest.
+            created_at: Timestamp::from_ms(-i64::from(u32::from(letter))),
         };
         let (maintenance_since, incident) = (None, IncidentPresence::Absent);
         FleetFacts { outline, tags: tags.to_vec(), maintenance_since, incident, measured }
@@ -198,6 +201,8 @@ impl SampleNumbers {
             settings: (!is_manual).then(|| settings(assigned)),
             pause: self.is_one_in(20).then_some(pause),
             status_override: self.is_one_in(20).then_some(stated),
+            // Some services were created at the same time.
+            created_at: Timestamp::from_ms(i64::try_from(self.below(5_000)).unwrap()),
         }
     }
 
@@ -221,6 +226,18 @@ impl SampleNumbers {
     /// A part of the services that a caller may see: mostly all.
     pub(super) fn visible(&mut self) -> VisibleTags {
         if self.is_one_in(3) { VisibleTags::of(vec![1, 8, 99]) } else { VisibleTags::ALL }
+    }
+
+    /// A query of a list by age.
+    pub(super) fn age_query(&mut self) -> AgeListQuery {
+        let texts = ["shop", "stra\u{df}e", "health/77", "e", "in\nhttps", "nothing"];
+        let (statuses, types) = (self.below(3), self.below(3));
+        AgeListQuery {
+            tag: self.is_one_in(3).then(|| self.one_of(&["env:prod", "env", "none"]).parse().unwrap()),
+            check_types: (0..types).map(|_| self.one_of(&CheckType::ALL)).collect(),
+            statuses: (0..statuses).map(|_| self.one_of(&ServiceStatus::ALL)).collect(),
+            text: self.is_one_in(2).then(|| self.one_of(&texts).to_owned()),
+        }
     }
 
     /// A query with up to three filters.
@@ -254,7 +271,9 @@ impl SampleNumbers {
                     fleet.services.push(added);
                 }
                 2 => {
-                    let changed = self.service(key);
+                    let mut changed = self.service(key);
+                    let ServiceOutline { id, created_at, .. } = fleet.services[index].outline;
+                    (changed.outline.id, changed.outline.created_at) = (id, created_at);
                     view.change(|contents| contents.columns.put(&changed));
                     fleet.services[index] = changed;
                 }

@@ -12,6 +12,7 @@ mod draft;
 mod filter;
 mod heartbeat;
 pub(in crate::http) mod openapi;
+mod search;
 mod service_cache;
 mod service_viewer;
 pub mod settings;
@@ -40,6 +41,7 @@ use crate::http::v1::services::dependency_input::{DependencyInput, recheck_depen
 use crate::http::v1::services::draft::ServiceParser;
 use crate::http::v1::services::filter::ServiceFilter;
 use crate::http::v1::services::heartbeat::new_secret;
+use crate::http::v1::services::search::search;
 use crate::http::v1::services::service_cache::PageKey;
 use crate::http::v1::services::service_viewer::ServiceViewer;
 use crate::http::v1::services::tag_input::TagInput;
@@ -67,7 +69,7 @@ pub(super) async fn list_services(
         let key = PageKey { visibility: caller.visibility(), filter: filter.stored, offset, limit };
         cache.page(&state.databases.main, key).await?
     } else {
-        filter.search(&state, caller.visibility(), request).await?
+        search(&filter, &state, caller.visibility(), request).await?
     };
     let rows = ServiceViewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);

@@ -24,6 +24,7 @@ fn service(key: ServiceKey, check_type: CheckType) -> ServiceOutline {
         settings: None,
         pause: None,
         status_override: None,
+        created_at: Timestamp::from_ms(0),
     }
 }
 
