@@ -43,9 +43,9 @@ pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<Exit
     let checks = fixture.checks_per_second().await?;
     bar.finish_and_clear();
     if plan.as_json {
-        println!("{}", report::object(&measured, checks));
+        println!("{}", report::object(&measured, checks, fixture.first_search()));
     } else {
-        println!("{}", report::table(&measured, checks));
+        println!("{}", report::table(&measured, checks, fixture.first_search()));
     }
     let is_clean = measured.iter().all(|figures| figures.failed == 0 && figures.answered > 0);
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -27,6 +27,7 @@ mod process;
 mod report;
 mod response;
 mod server;
+mod service_creation;
 pub mod target;
 mod target_process;
 mod usage;

@@ -68,6 +68,7 @@ fn resources_outside_of_the_scope_answer_like_unknown_ones() {
 #[case("GET /v1/incidents?service_ids=ID", "{outside}")]
 #[case("GET /v1/maintenances?service_ids=ID", "{outside}")]
 #[case("GET /v1/services?tag=ID", "bank")]
+#[case("GET /v1/services?tag=ID&status=unknown", "bank")]
 #[case("GET /v1/tags?label=ID", "bank")]
 fn ids_outside_of_the_scope_are_unknown(#[case] request: &str, #[case] foreign: &str) {
     let world = World::new();
@@ -124,7 +125,10 @@ fn organisation_wide_resources_are_forbidden() {
 fn lists_and_counts_contain_only_the_scope() {
     let world = World::new();
     let list = |path: &str| ids(&world.confined, path);
-    assert_eq!(list("/v1/services"), std::slice::from_ref(&world.inside));
+    for query in ["", "?q=service", "?status=unknown", "?check_type=heartbeat", "?tag=shop&q=service"] {
+        let found = list(&format!("/v1/services{query}"));
+        assert_eq!(found, std::slice::from_ref(&world.inside), "{query}");
+    }
     assert_eq!(list("/v1/tags"), [world.tags[0].clone()]);
     assert_eq!(list("/v1/statuspages"), world.pages[..2]);
     for (path, known) in [("/v1/incidents", &world.incidents), ("/v1/maintenances", &world.maintenances)] {

@@ -3,10 +3,11 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::heartbeat::{address, ping};
 use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::target::Target;
-use crate::support::{create, until_status};
+use crate::support::{create, service, until_status};
 
 /// Services of several types and states, in this order.
 async fn stock(client: &Client, target: &Target) {
@@ -107,4 +108,26 @@ fn a_text_has_at_most_200_characters() {
     client.get(&format!("/v1/services?q={}", "%C3%A4".repeat(200))).expect(200);
     let refused = client.get(&format!("/v1/services?q={}", "a".repeat(201))).expect(422).json();
     assert_eq!(refused["errors"]["q"][0], "Use at most 200 characters.");
+}
+
+/// What one request says about the status of a service is what the next list finds, also while nothing is recorded yet.
+#[test]
+fn a_list_is_as_current_as_a_single_service() {
+    let client = Server::shared().tenant("business");
+    let job =
+        client.post("/v1/services", &json!({"name": "Job", "check_type": "heartbeat"})).expect(201).data();
+    let (one, address) = (service(job["id"].as_str().unwrap()), address(&job));
+    for round in 0..10 {
+        let path = if round % 2 == 0 { format!("{address}/fail") } else { address.clone() };
+        ping(&client, "POST", &path).expect(200);
+        let status = client.get(&one).expect(200).data()["status"].as_str().unwrap().to_owned();
+        assert_eq!(status, if round % 2 == 0 { "down" } else { "up" });
+        let found = client.get(&format!("/v1/services?status={status}")).expect(200).json();
+        assert_eq!(names(&found), ["Job"], "round {round}: {status}");
+        let name = format!("Job {round}");
+        client.patch(&one, &json!({"name": name})).expect(200);
+        let found = client.get(&format!("/v1/services?q=B%20{round}")).expect(200).json();
+        assert_eq!(names(&found), [name.as_str()]);
+        client.patch(&one, &json!({"name": "Job"})).expect(200);
+    }
 }

@@ -18,11 +18,14 @@ use crate::bench::folder::TemporaryFolder;
 use crate::bench::kind::BenchKind;
 use crate::bench::process::ChildProcess;
 use crate::bench::server::{exchange, free_address, metric, post, serve, until_ready};
+use crate::bench::service_creation::{MeasuredServer, id_of, ping_path};
 use crate::bench::target_process::TargetProcess;
 use crate::config::Config;
 
 /// Number of services with heartbeats: enough that none exceeds its rate limit of pings.
-const JOBS: usize = 100;
+const JOBS: u32 = 100;
+/// Label of the tag that a tenth of the services have.
+const TAG: &str = "team:web";
 const PINGS_PER_SECOND: u32 = 200;
 const CHANGES_PER_SECOND: u32 = 50;
 
@@ -37,6 +40,8 @@ pub(super) struct ApiFixture {
     floor: ChildProcess,
     floor_address: SocketAddr,
     filled_at: Instant,
+    /// Time of the first list by status, for which all services are read.
+    first_search: Duration,
     _target: TargetProcess,
     _folder: TemporaryFolder,
 }
@@ -66,6 +71,7 @@ impl ApiFixture {
             floor,
             floor_address,
             filled_at: Instant::now(),
+            first_search: Duration::ZERO,
             _target: target,
             _folder: folder,
         };
@@ -77,35 +83,24 @@ impl ApiFixture {
     async fn fill(&mut self, plan: &ApiBenchPlan, bar: &ProgressBar) -> anyhow::Result<()> {
         bar.set_message("services");
         let port = self._target.port;
-        let mut ids = Vec::new();
-        for number in 0..plan.services {
-            let target = format!("http://127.0.1.{}:{port}/", number % 16 + 1);
-            let body = json!({
-                "name": format!("Service {number}"), "check_type": "http", "target": target,
+        let service = |number: u32| {
+            let tags: &[&str] = if number % 10 == 3 { &[TAG] } else { &[] };
+            json!({
+                "name": format!("Service {number}"), "check_type": "http", "tags": tags,
+                "target": format!("http://127.0.1.{}:{port}/", number % 16 + 1),
                 "settings": {"interval_seconds": plan.interval_seconds()},
-            });
-            let made = exchange(self.address, &self.post("/v1/services", &body)).await?;
-            ids.push(made["data"]["id"].as_str().with_context(|| format!("no service: {made}"))?.to_owned());
-            bar.inc(1);
-        }
-        self.ids = ids.into();
-        self.pings = self.make_jobs().await?.into();
+            })
+        };
+        let measured = MeasuredServer { address: self.address, token: &self.token };
+        self.ids = measured.create_services(plan.services, service, id_of, bar).await?.into();
+        let job = |number: u32| json!({"name": format!("Job {number}"), "check_type": "heartbeat"});
+        let bare = ProgressBar::hidden();
+        self.pings = measured.create_services(JOBS, job, ping_path, &bare).await?.into();
         self.filled_at = Instant::now();
+        let first = self.get("/v1/services?status=up");
+        exchange(self.address, first.as_bytes()).await?;
+        self.first_search = self.filled_at.elapsed();
         Ok(())
-    }
-
-    /// Creates services with heartbeats; returns the paths of their ping addresses.
-    async fn make_jobs(&self) -> anyhow::Result<Vec<String>> {
-        let mut paths = Vec::new();
-        for number in 0..JOBS {
-            let body = json!({"name": format!("Job {number}"), "check_type": "heartbeat"});
-            let made = exchange(self.address, &self.post("/v1/services", &body)).await?;
-            let url = made["data"]["heartbeat"]["ping_url"].as_str();
-            let secret = url.and_then(|url| url.rsplit('/').next());
-            let secret = secret.with_context(|| format!("no ping address: {made}"))?;
-            paths.push(format!("/ping/{secret}"));
-        }
-        Ok(paths)
     }
 
     /// Writes at a steady pace until `end`: pings of jobs, new names of services, and new incidents.
@@ -167,7 +162,10 @@ impl ApiFixture {
     }
 
     fn requests(&self, question: MeasuredRequest) -> Requests {
-        let get = |path: &str| format!("GET {path} HTTP/1.1\r\n{}\r\n", self.headers());
+        let one = |path: &str| -> Requests {
+            let ready = self.get(path).into_bytes();
+            Arc::new(move |_| ready.clone())
+        };
         match question {
             MeasuredRequest::Floor => Arc::new(|number| {
                 let row = scattered(number) % floor::ROWS + 1;
@@ -175,13 +173,15 @@ impl ApiFixture {
             }),
             MeasuredRequest::Service | MeasuredRequest::ServiceBesideWrites => {
                 let ready: Vec<Vec<u8>> =
-                    self.ids.iter().map(|id| get(&format!("/v1/services/{id}")).into_bytes()).collect();
+                    self.ids.iter().map(|id| self.get(&format!("/v1/services/{id}")).into_bytes()).collect();
                 Arc::new(move |number| ready[index_of(number, ready.len())].clone())
             }
-            MeasuredRequest::List | MeasuredRequest::ListBesideWrites => {
-                let ready = get("/v1/services").into_bytes();
-                Arc::new(move |_| ready.clone())
-            }
+            MeasuredRequest::List | MeasuredRequest::ListBesideWrites => one("/v1/services"),
+            MeasuredRequest::ListOfTag => one(&format!("/v1/services?tag={TAG}")),
+            MeasuredRequest::ListOfType => one("/v1/services?check_type=http"),
+            MeasuredRequest::ListOfStatus => one("/v1/services?status=up"),
+            // Found in the names of a few services, and not in those of all others.
+            MeasuredRequest::ListOfText => one("/v1/services?q=e%2099"),
             MeasuredRequest::Incident => {
                 let ids = Arc::clone(&self.ids);
                 let post = |body: &Value| self.post("/v1/incidents", body);
@@ -191,12 +191,21 @@ impl ApiFixture {
         }
     }
 
+    fn get(&self, path: &str) -> String {
+        format!("GET {path} HTTP/1.1\r\n{}\r\n", self.headers())
+    }
+
     fn headers(&self) -> String {
         format!("Host: {}\r\nAuthorization: Bearer {}\r\n", self.address, self.token)
     }
 
     fn post(&self, path: &str, body: &Value) -> Vec<u8> {
         post(self.address, &self.token, path, body)
+    }
+
+    /// Returns how long the first list by status took, for which all services are read.
+    pub(super) const fn first_search(&self) -> Duration {
+        self.first_search
     }
 
     /// Returns the checks per second since the services were created, as counted by the server.

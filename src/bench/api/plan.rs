@@ -11,6 +11,14 @@ pub(super) enum MeasuredRequest {
     Service,
     /// `GET /v1/services`.
     List,
+    /// `GET /v1/services?tag=`, which finds a tenth of the services.
+    ListOfTag,
+    /// `GET /v1/services?check_type=`, which finds nearly all services.
+    ListOfType,
+    /// `GET /v1/services?status=`, which finds most services.
+    ListOfStatus,
+    /// `GET /v1/services?q=`, which finds few services.
+    ListOfText,
     /// `POST /v1/incidents`.
     Incident,
     /// `GET /v1/services/{id}` while others write.
@@ -20,10 +28,14 @@ pub(super) enum MeasuredRequest {
 }
 
 impl MeasuredRequest {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 10] = [
         Self::Floor,
         Self::Service,
         Self::List,
+        Self::ListOfTag,
+        Self::ListOfType,
+        Self::ListOfStatus,
+        Self::ListOfText,
         Self::Incident,
         Self::ServiceBesideWrites,
         Self::ListBesideWrites,
@@ -34,6 +46,10 @@ impl MeasuredRequest {
             Self::Floor => "floor",
             Self::Service => "service",
             Self::List => "list",
+            Self::ListOfTag => "list_of_tag",
+            Self::ListOfType => "list_of_type",
+            Self::ListOfStatus => "list_of_status",
+            Self::ListOfText => "list_of_text",
             Self::Incident => "incident",
             Self::ServiceBesideWrites => "service_beside_writes",
             Self::ListBesideWrites => "list_beside_writes",
@@ -46,6 +62,10 @@ impl MeasuredRequest {
             Self::Floor => "a bare read by key (floor)",
             Self::Service => "GET /v1/services/{id}",
             Self::List => "GET /v1/services",
+            Self::ListOfTag => "GET /v1/services?tag=",
+            Self::ListOfType => "GET /v1/services?check_type=",
+            Self::ListOfStatus => "GET /v1/services?status=",
+            Self::ListOfText => "GET /v1/services?q=",
             Self::Incident => "POST /v1/incidents",
             Self::ServiceBesideWrites => "GET /v1/services/{id}, beside writes",
             Self::ListBesideWrites => "GET /v1/services, beside writes",
@@ -57,10 +77,10 @@ impl MeasuredRequest {
         matches!(self, Self::ServiceBesideWrites | Self::ListBesideWrites)
     }
 
-    /// Returns the promised requests per second on two cores; `None` for the floor.
+    /// Returns the promised requests per second on two cores; `None` where nothing is promised.
     pub(super) const fn promised(self) -> Option<u32> {
         match self {
-            Self::Floor => None,
+            Self::Floor | Self::ListOfTag | Self::ListOfType | Self::ListOfStatus | Self::ListOfText => None,
             Self::Service | Self::ServiceBesideWrites => Some(20_000),
             Self::List => Some(5_000),
             Self::ListBesideWrites => Some(10_000),
@@ -117,8 +137,8 @@ pub(super) fn command() -> Command {
         .about("Measure the API: requests a second and their latency, with checks beside")
         .long_about(
             "Measure the API of a real `watchkeeper serve` in another process and a temporary folder, over keep-alive \
-             connections: one service, a list of 15, a new incident (durable when it is answered). Its services are \
-             checked meanwhile. Both reads are measured once more while 200 pings and 50 changes a second are committed. A bare read by key from SQLite behind the same web framework shows what the machine can do.\n\n\
+             connections: one service, lists of 15 (all services, and those with a tag, of a type, of a status, or with a text), a new incident \
+             (durable when it is answered). Its services are checked meanwhile. The first two reads are measured once more while 200 pings and 50 changes a second are committed. A bare read by key from SQLite behind the same web framework shows what the machine can do.\n\n\
              Client and server share the machine.",
         )
         .args([

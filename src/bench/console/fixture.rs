@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use futures_util::future::try_join_all;
 use hdrhistogram::Histogram;
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -19,9 +19,10 @@ use crate::bench::folder::TemporaryFolder;
 use crate::bench::process::ChildProcess;
 use crate::bench::response::read_answer;
 use crate::bench::server::{free_address, post, serve, until_ready};
+use crate::bench::service_creation::{MeasuredServer, id_of, ping_path};
 use crate::config::Config;
 
-/// Connections over which the services are created, and the jobs fail.
+/// Connections over which the jobs fail.
 const WRITERS: u32 = 8;
 /// Shortest time between two requests of the script of an open screen.
 const SCRIPT_PACE: Duration = Duration::from_millis(250);
@@ -92,21 +93,17 @@ impl ConsoleFixture {
                 "tags": [format!("team:{team}"), format!("env:{env}"), format!("region:{region}")],
             })
         };
-        let made = create(address, &token, plan.services, service, bar).await?;
+        let measured = MeasuredServer { address, token: &token };
+        let made = measured.create_services(plan.services, service, id_of, bar).await?;
         bar.set_message("jobs");
         let job = |number: u32| json!({"name": format!("Job {number}"), "check_type": "heartbeat"});
-        let jobs = create(address, &token, plan.jobs, job, bar).await?;
-        let ping = |job: &Value| {
-            let url = job["heartbeat"]["ping_url"].as_str()?;
-            Some(format!("/ping/{}", url.rsplit('/').next()?))
-        };
-        let pings: Option<Vec<String>> = jobs.iter().map(ping).collect();
-        let id = made.first().and_then(|service| service["id"].as_str()).context("there is no service")?;
+        let pings = measured.create_services(plan.jobs, job, ping_path, bar).await?;
+        let id = made.first().context("there is no service")?;
         Ok(Self {
             address,
             token,
             service: format!("/v1/services/{id}"),
-            pings: pings.context("a job has no ping address")?.into(),
+            pings: pings.into(),
             floor_address,
             _server: server,
             _floor: floor,
@@ -220,33 +217,6 @@ impl ConsoleFixture {
         });
         try_join_all(parts).await.map(drop)
     }
-}
-
-/// Creates services over several connections; returns their views.
-async fn create(
-    address: SocketAddr,
-    token: &str,
-    count: u32,
-    body: impl Fn(u32) -> Value,
-    bar: &ProgressBar,
-) -> anyhow::Result<Vec<Value>> {
-    let body = &body;
-    let parts = (0..WRITERS).map(|writer| async move {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        let (mut answer, mut made) = (Vec::new(), Vec::new());
-        for number in (writer..count).step_by(WRITERS as usize) {
-            stream.write_all(&post(address, token, "/v1/services", &body(number))).await?;
-            let status = read_answer(&mut stream, &mut answer).await?;
-            let text = String::from_utf8_lossy(&answer);
-            ensure!(status == 201, "a service was not created: {text}");
-            let (_, body) = text.split_once("\r\n\r\n").context("no HTTP response")?;
-            made.push(serde_json::from_str::<Value>(body)?["data"].clone());
-            bar.inc(1);
-        }
-        anyhow::Ok(made)
-    });
-    Ok(try_join_all(parts).await?.into_iter().flatten().collect())
 }
 
 /// Sends requests one after another on one connection; returns their times in microseconds.
