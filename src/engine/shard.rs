@@ -135,7 +135,9 @@ pub(super) fn start_all(
     }
     let shards = handles.into_iter().enumerate();
     let start = |(index, thread)| {
-        let figures = Arc::new(ShardFigures::new(parts, Arc::clone(counters), Arc::clone(verdicts)));
+        let (clock, sink, limits) = (parts.clock.clone(), parts.sink.clone(), parts.limits.clone());
+        let figures = ShardFigures::new(clock, sink, limits, Arc::clone(counters), Arc::clone(verdicts));
+        let figures = Arc::new(figures);
         start(parts, index, thread, figures, Arc::clone(listening))
     };
     shards.map(|shard| Arc::new(start(shard))).collect()

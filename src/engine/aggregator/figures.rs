@@ -18,7 +18,6 @@ use crate::engine::aggregator::live::{LastKnownState, LiveServiceState, ManualDe
 use crate::engine::aggregator::messages::{KnownStatus, LatenessReport, RecordBatch};
 use crate::engine::counters::EngineCounters;
 use crate::engine::definition::WatchDefinition;
-use crate::engine::parts::EngineParts;
 use crate::engine::verdict_changes::VerdictChanges;
 use crate::model::check::CheckStatus;
 use crate::model::history::{CheckRecord, StatusChange};
@@ -63,14 +62,15 @@ impl std::fmt::Debug for ShardFigures {
 }
 
 impl ShardFigures {
-    /// Creates the figures of a shard without services; batches are sent to the sink of the engine.
+    /// Creates the figures of a shard without services; batches are sent to `sink`.
     #[must_use]
     pub(in crate::engine) fn new(
-        parts: &EngineParts,
+        clock: Clock,
+        sink: Recipient<RecordBatch>,
+        limits: EngineLimits,
         counters: Arc<EngineCounters>,
         verdicts: Arc<VerdictChanges>,
     ) -> Self {
-        let (clock, sink, limits) = (parts.clock.clone(), parts.sink.clone(), parts.limits.clone());
         let state = FiguresState {
             services: HashMap::new(),
             lateness: LatenessReport::default(),
