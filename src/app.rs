@@ -209,7 +209,6 @@ impl App {
     ///
     /// When a setting or resource cannot be used; the message is one line.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
-        supervisor.watch_thread("the main thread", &Arbiter::current());
         let (sockets, config) = public::listen(config)?;
         let (locations, toolbox) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
@@ -379,6 +378,8 @@ fn start_engine(
     recording: &HistoryRecording,
     supervisor: &Supervisor,
 ) -> Engine {
+    // The fleet and the handlers of the background run on this thread.
+    supervisor.watch_thread("the main thread", &Arbiter::current());
     Engine::start(&EngineParts {
         roster: Arc::clone(&compiler.roster),
         probers: locations::probers(locations),
