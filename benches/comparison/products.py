@@ -1,0 +1,173 @@
+"""The products compared: how each is found, configured, started, and asked how many services it calls up.
+
+Every product gets the same addresses, interval and type of check (HTTP GET, 200 expected, one attempt of at most ten
+seconds), an empty folder, and its own defaults for everything else. To add one, write a class with the methods of
+`Product` and add it to `PRODUCTS`. What is measured, and how, is decided elsewhere.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import processes
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TIMEOUT_SECONDS = 10
+WITHOUT_PROXY = {name: "" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+
+
+class NotInstalled(Exception):
+    """The product is not on this machine; the text says how to install it."""
+
+
+class Product:
+    """One installation in a folder of its own, and the processes that run it."""
+
+    name = stores = ""
+    restart_note = None
+    stores_checks = True
+    shortest_interval = 1
+
+    def __init__(self, folder, addresses, interval):
+        self.folder, self.addresses, self.interval = folder, addresses, interval
+        self.port = free_port()
+        self.data = os.path.join(folder, "data")
+        self.log = os.path.join(folder, "log")
+        self.running = []
+
+    @classmethod
+    def version(cls, options):
+        """Returns the version of what is installed, or raises NotInstalled."""
+        raise NotImplementedError
+
+    def prepare(self):
+        """Writes the configuration before the first start."""
+
+    def launch(self, restarted):
+        """Starts the processes and appends them to `running`."""
+        raise NotImplementedError
+
+    def fill(self):
+        """Makes the services after the first start, where that needs a running product."""
+
+    def services_up(self):
+        """Returns the number of services that the product calls up, or None if it cannot be asked."""
+
+    def details(self):
+        """Returns further figures of the product itself."""
+        return {}
+
+    def pids(self):
+        return [process.pid for process in self.running]
+
+    def start(self, restarted=False):
+        self.running = []
+        self.launch(restarted)
+
+    def stop(self):
+        processes.stop(self.running)
+
+    def run(self, command, cwd=None, environment=None):
+        self.running.append(processes.start(command, cwd or self.folder, self.log, {**WITHOUT_PROXY, **(environment or {})}))
+
+    def get(self, path, headers=None, port=None):
+        """Returns the parsed answer to a GET, or its text where it is no JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=30)
+        connection.request("GET", path, headers=headers or {})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        if answer.status != 200:
+            raise RuntimeError(f"{self.name} answered GET {path} with {answer.status}: {text[:200]}")
+        return json.loads(text) if text.startswith("{") else text
+
+    def wait_until_ready(self, path, port=None, seconds=60):
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                return self.get(path, port=port)
+            except (OSError, RuntimeError, http.client.HTTPException):
+                if any(process.poll() is not None for process in self.running) or time.monotonic() > until:
+                    raise RuntimeError(f"{self.name} did not start. The last lines of its log:\n{self.end_of_log()}") from None
+                time.sleep(0.05)
+
+    def require_running(self):
+        """Raises an error if a process has ended that nobody here stopped."""
+        for process in self.running:
+            if process.poll() is not None:
+                raise RuntimeError(f"{process.args[0]} was ended. The last lines of its log:\n{self.end_of_log()}")
+
+    def end_of_log(self):
+        with open(self.log, errors="replace") as file:
+            return "".join(file.readlines()[-10:])
+
+
+class Watchkeeper(Product):
+    """`watchkeeper serve` with its embedded databases; services are made over its API."""
+
+    name = "Watchkeeper"
+    stores = "one row a check: status, times of the phases, code; 365 days"
+    writers = 4
+    program = None
+
+    @classmethod
+    def version(cls, options):
+        cls.program = options.watchkeeper and shutil.which(options.watchkeeper)
+        if not cls.program:
+            raise NotInstalled("build it with `cargo build --release` and pass --watchkeeper target/release/watchkeeper")
+        return first_line([cls.program, "--version"]).split()[-1]
+
+    def launch(self, restarted):
+        self.run([
+            os.path.abspath(self.program), "serve", "--listen", f"127.0.0.1:{self.port}", "--data-dir", self.data,
+            "--rate-limit-per-minute", "1000000", "--probe-reference-targets", "none",
+        ])
+        self.wait_until_ready("/readyz")
+
+    def headers(self):
+        with open(os.path.join(self.data, "token")) as file:
+            return {"Authorization": f"Bearer {file.read().strip()}", "Content-Type": "application/json"}
+
+    def fill(self):
+        headers, local = self.headers(), threading.local()
+
+        def create(number):
+            if not hasattr(local, "connection"):
+                local.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            settings = {"interval_seconds": self.interval, "timeout_seconds": TIMEOUT_SECONDS, "retries": 0}
+            body = {"name": f"s{number}", "check_type": "http", "target": self.addresses[number], "settings": settings}
+            local.connection.request("POST", "/v1/services", json.dumps(body), headers)
+            answer = local.connection.getresponse()
+            text = answer.read().decode()
+            if answer.status != 201:
+                raise RuntimeError(f"Watchkeeper refused service {number} with {answer.status}: {text[:300]}")
+
+        with concurrent.futures.ThreadPoolExecutor(self.writers) as pool:
+            for _ in pool.map(create, range(len(self.addresses))):
+                pass
+
+    def services_up(self):
+        return self.get("/v1/services?status=up&per_page=1", self.headers())["meta"]["total"]
+
+
+PRODUCTS = {"watchkeeper": Watchkeeper}
+
+
+def first_line(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return (result.stdout or result.stderr).splitlines()[0]
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
