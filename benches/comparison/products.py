@@ -159,7 +159,68 @@ class Watchkeeper(Product):
         return self.get("/v1/services?status=up&per_page=1", self.headers())["meta"]["total"]
 
 
-PRODUCTS = {"watchkeeper": Watchkeeper}
+class Prometheus(Product):
+    """Prometheus that scrapes `/probe` of blackbox_exporter for every address, and stores what it returns."""
+
+    name = "Prometheus + blackbox_exporter"
+    stores = "about 20 samples a check: success, times of the phases, code and more; 15 days"
+    programs = ("prometheus", "prometheus-blackbox-exporter")
+
+    @classmethod
+    def version(cls, options):
+        missing = [name for name in cls.programs if not shutil.which(name)]
+        if missing:
+            raise NotInstalled("apt-get install --no-install-recommends " + " ".join(missing))
+        found = [re.search(r"version (\S+)", first_line([name, "--version"]))[1] for name in cls.programs]
+        return f"{found[0].rstrip(',')} + {found[1].rstrip(',')}"
+
+    def prepare(self):
+        self.exporter_port = free_port()
+        module = {"prober": "http", "timeout": f"{TIMEOUT_SECONDS}s"}
+        module["http"] = {"method": "GET", "valid_status_codes": [200], "preferred_ip_protocol": "ip4"}
+        relabel = [
+            {"source_labels": ["__address__"], "target_label": "__param_target"},
+            {"source_labels": ["__param_target"], "target_label": "instance"},
+            {"target_label": "__address__", "replacement": f"127.0.0.1:{self.exporter_port}"},
+        ]
+        job = {
+            "job_name": "services",
+            "metrics_path": "/probe",
+            "params": {"module": ["http_get"]},
+            "static_configs": [{"targets": self.addresses}],
+            "relabel_configs": relabel,
+        }
+        times = {"scrape_interval": f"{self.interval}s", "scrape_timeout": f"{min(TIMEOUT_SECONDS, self.interval)}s"}
+        self.write("exporter.yml", {"modules": {"http_get": module}})
+        self.write("prometheus.yml", {"global": times, "scrape_configs": [job]})
+
+    def write(self, name, value):
+        """Writes a file of YAML; every JSON document is one."""
+        with open(os.path.join(self.folder, name), "w") as file:
+            json.dump(value, file)
+
+    def launch(self, restarted):
+        self.run([
+            self.programs[1], "--config.file=exporter.yml", f"--web.listen-address=127.0.0.1:{self.exporter_port}",
+        ])
+        self.wait_until_ready("/-/healthy", self.exporter_port)
+        self.run([
+            self.programs[0], "--config.file=prometheus.yml", f"--web.listen-address=127.0.0.1:{self.port}",
+            f"--storage.tsdb.path={self.data}",
+        ])
+        self.wait_until_ready("/-/ready")
+
+    def services_up(self):
+        query = urllib.parse.quote("count(probe_success == 1)")
+        found = self.get(f"/api/v1/query?query={query}")["data"]["result"]
+        return int(found[0]["value"][1]) if found else 0
+
+    def details(self):
+        samples = re.search(r"^prometheus_tsdb_head_samples_appended_total\S* (\S+)$", self.get("/metrics"), re.M)
+        return {"samples_stored": float(samples[1])} if samples else {}
+
+
+PRODUCTS = {"watchkeeper": Watchkeeper, "prometheus": Prometheus}
 
 
 def first_line(command):
