@@ -220,7 +220,70 @@ class Prometheus(Product):
         return {"samples_stored": float(samples[1])} if samples else {}
 
 
-PRODUCTS = {"watchkeeper": Watchkeeper, "prometheus": Prometheus}
+class UptimeKuma(Product):
+    """The server of Uptime Kuma with SQLite; its monitors are written into its database before it starts."""
+
+    name = "Uptime Kuma"
+    stores = "one row a check: status, message, response time; 180 days"
+    shortest_interval = 20
+    restart_note = "it waits 0.3 to 1 second before it starts each next monitor"
+    package = None
+
+    @classmethod
+    def version(cls, options):
+        cls.package = os.path.abspath(options.uptime_kuma)
+        if not shutil.which("node"):
+            raise NotInstalled("install nodejs 18 or newer (apt-get install nodejs npm)")
+        if not os.path.exists(os.path.join(cls.package, "server", "server.js")):
+            raise NotInstalled("npm install uptime-kuma, and pass --uptime-kuma node_modules/uptime-kuma")
+        if not os.path.exists(os.path.join(cls.package, "db", "old_migrations", "patch-add-invert-keyword.sql")):
+            raise NotInstalled("copy db/patch-*.sql of its package to db/old_migrations, where its server looks for them")
+        check = subprocess.run(["node", "-e", "require('@louislam/sqlite3')"], cwd=cls.package, capture_output=True)
+        if check.returncode:
+            raise NotInstalled("it has no compiled SQLite: docs/benchmarks.md says how to compile it")
+        with open(os.path.join(cls.package, "package.json")) as file:
+            return json.load(file)["version"]
+
+    def prepare(self):
+        """Lets the server make its database, stops it, and writes the monitors."""
+        os.makedirs(self.data)
+        database = os.path.join(self.data, "kuma.db")
+        shutil.copyfile(os.path.join(self.package, "db", "kuma.db"), database)
+        with sqlite3.connect(database) as rows:
+            rows.execute("INSERT INTO setting (key, value, type) VALUES ('checkUpdate', 'false', 'general')")
+        rows.close()
+        self.start()
+        self.stop()
+        monitors = [(f"s{at}", self.interval, address, TIMEOUT_SECONDS) for at, address in enumerate(self.addresses)]
+        with sqlite3.connect(database) as rows:
+            rows.execute("INSERT INTO user (id, username, password) VALUES (1, 'comparison', '-')")
+            rows.executemany(
+                "INSERT INTO monitor (name, interval, url, timeout, type, user_id, method, accepted_statuscodes_json)"
+                " VALUES (?, ?, ?, ?, 'http', 1, 'GET', '[\"200\"]')",
+                monitors,
+            )
+        rows.close()
+
+    def launch(self, restarted):
+        """Starts the server. The first start begins all monitors within one interval; a restart is unchanged."""
+        command, environment = ["node"], {"UPTIME_KUMA_DB_TYPE": "sqlite", "NODE_ENV": "production"}
+        if not restarted:
+            command += ["--require", os.path.join(HERE, "kuma_start.js")]
+            environment["COMPARISON_PAUSE_MS"] = str(self.interval * 1000 / len(self.addresses))
+            environment["COMPARISON_PACKAGE"] = self.package
+        command += ["server/server.js", f"--data-dir={self.data}/", "--host=127.0.0.1", f"--port={self.port}"]
+        self.run(command, cwd=self.package, environment=environment)
+        self.wait_until_ready("/api/entry-page")
+
+    def services_up(self):
+        database = sqlite3.connect(f"file:{self.data}/kuma.db?mode=ro", uri=True)
+        newest = "SELECT max(id) FROM heartbeat GROUP BY monitor_id"
+        found = database.execute(f"SELECT count(*) FROM heartbeat WHERE status = 1 AND id IN ({newest})").fetchone()[0]
+        database.close()
+        return found
+
+
+PRODUCTS = {"watchkeeper": Watchkeeper, "prometheus": Prometheus, "uptime-kuma": UptimeKuma}
 
 
 def first_line(command):
