@@ -283,7 +283,44 @@ class UptimeKuma(Product):
         return found
 
 
-PRODUCTS = {"watchkeeper": Watchkeeper, "prometheus": Prometheus, "uptime-kuma": UptimeKuma}
+class Monit(Product):
+    """Monit, which checks one service after the other in each cycle."""
+
+    name = "Monit"
+    stores = "no checks, only the present state"
+    stores_checks = False
+    program = "monit"
+
+    @classmethod
+    def version(cls, options):
+        if not shutil.which(cls.program):
+            raise NotInstalled("apt-get install --no-install-recommends monit")
+        return first_line([cls.program, "-V"]).split()[-1]
+
+    def prepare(self):
+        os.makedirs(self.data)
+        lines = [f"set {name}file {self.data}/{name}" for name in ("id", "state", "pid")]
+        lines += [f"set daemon {self.interval}", f"set httpd port {self.port} address 127.0.0.1 allow 127.0.0.1"]
+        for number, address in enumerate(self.addresses):
+            parts = urllib.parse.urlsplit(address)
+            lines.append(
+                f"check host s{number} with address {parts.hostname}\n  if failed port {parts.port} protocol http"
+                f' request "{parts.path}" status = 200 with timeout {TIMEOUT_SECONDS} seconds then alert'
+            )
+        path = os.path.join(self.folder, "monitrc")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        os.chmod(path, 0o600)
+
+    def launch(self, restarted):
+        self.run([self.program, "-I", "-c", os.path.join(self.folder, "monitrc")])
+
+    def services_up(self):
+        text = self.get("/_status?format=xml")
+        return len(re.findall(r'<service type="4">.*?<status>0</status>', text, re.S))
+
+
+PRODUCTS = {"watchkeeper": Watchkeeper, "prometheus": Prometheus, "uptime-kuma": UptimeKuma, "monit": Monit}
 
 
 def first_line(command):
