@@ -107,7 +107,7 @@ def restart(measured):
 
 def shares(measured):
     names = ("cpu_s", "targets_cpu_s", "other_cpu_s")
-    return "; ".join(f"{100 * measured[name] / measured['seconds']:.0f}" for name in names)
+    return "; ".join(f"{max(0, 100 * measured[name] / measured['seconds']):.0f}" for name in names)
 
 
 def deviation(measured):
