@@ -5,7 +5,7 @@
 //! - [`location`]: one actor per location and shard; bounded, limited per host, runs the checks.
 //! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
 //! - [`listening`]: the times in which this process receives pings.
-//! - [`verdict_changes`]: the services whose verdicts have changed most recently.
+//! - [`verdict_changes`]: the latest changes of verdicts.
 //!
 //! [`Engine`] is the only entry point. The engine never imports the store: facts leave it through a `Recipient`. A
 //! shard is one thread, and everything of a service happens on its shard, so that a check wakes no other thread.
@@ -253,7 +253,7 @@ impl Engine {
         tokio::time::timeout(ANSWER_TAKES, answer).await.is_ok_and(|answer| answer.is_ok())
     }
 
-    /// Returns the services whose verdicts have changed most recently.
+    /// Returns the latest changes of verdicts.
     #[must_use]
     pub fn verdict_changes(&self) -> &VerdictChanges {
         &self.verdicts

@@ -1,4 +1,4 @@
-//! The services whose verdicts have changed most recently, for readers that keep verdicts in memory.
+//! The latest changes of verdicts, for readers that keep verdicts in memory.
 //!
 //! A change is noted before the engine answers with the new verdict. So a reader that asks the engine for the noted services
 //! knows every verdict that anybody has seen, without waiting until the changes are recorded.
@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::model::service::ServiceKey;
+use crate::model::history::StatusChange;
 
 /// Maximum number of changes that are stored.
-const CHANGES_MAX: usize = 65_536;
+const CHANGES_MAX: usize = 8_192;
 
 /// The latest changes of verdicts in this process.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct VerdictChanges(Mutex<VerdictQueue>);
 struct VerdictQueue {
     /// Number of changes that are stored no longer.
     dropped: u64,
-    services: VecDeque<ServiceKey>,
+    changes: VecDeque<StatusChange>,
 }
 
 /// A place between two changes; later ones compare greater.
@@ -29,22 +29,21 @@ pub struct VerdictPosition(u64);
 /// The changes behind a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaterVerdicts {
-    /// The services, in the order of the changes; `None` if some changes are stored no longer, so that every verdict may have
-    /// changed.
-    pub services: Option<Vec<ServiceKey>>,
+    /// The changes in their order; `None` if some are stored no longer, so that every verdict may have changed.
+    pub changes: Option<Vec<StatusChange>>,
     /// The position behind these changes.
     pub position: VerdictPosition,
 }
 
 impl VerdictChanges {
-    /// Notes that the verdict of a service has changed.
-    pub(super) fn note(&self, service: ServiceKey) {
+    /// Notes a change of a verdict.
+    pub(super) fn note(&self, change: StatusChange) {
         let mut queue = self.lock();
-        if queue.services.len() == CHANGES_MAX {
-            queue.services.pop_front();
+        if queue.changes.len() == CHANGES_MAX {
+            queue.changes.pop_front();
             queue.dropped += 1;
         }
-        queue.services.push_back(service);
+        queue.changes.push_back(change);
     }
 
     /// The position behind the latest change.
@@ -58,9 +57,9 @@ impl VerdictChanges {
     pub fn since(&self, position: VerdictPosition) -> LaterVerdicts {
         let queue = self.lock();
         let known = position.0.checked_sub(queue.dropped).and_then(|known| usize::try_from(known).ok());
-        let known = known.filter(|known| *known <= queue.services.len());
+        let known = known.filter(|known| *known <= queue.changes.len());
         LaterVerdicts {
-            services: known.map(|known| queue.services.range(known..).copied().collect()),
+            changes: known.map(|known| queue.changes.range(known..).copied().collect()),
             position: queue.position(),
         }
     }
@@ -72,26 +71,39 @@ impl VerdictChanges {
 
 impl VerdictQueue {
     fn position(&self) -> VerdictPosition {
-        VerdictPosition(self.dropped + self.services.len() as u64)
+        VerdictPosition(self.dropped + self.changes.len() as u64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Timestamp;
+    use crate::model::history::{ChangeCause, MeasuredStatus};
+
+    fn change(service: i64) -> StatusChange {
+        let (from, to) = (MeasuredStatus::Up, MeasuredStatus::Down);
+        StatusChange { service, at: Timestamp::from_ms(0), from, to, cause: ChangeCause::Votes }
+    }
+
+    /// The services of the changes behind a position.
+    fn services(changes: &VerdictChanges, position: VerdictPosition) -> Option<Vec<i64>> {
+        let found = changes.since(position).changes?;
+        Some(found.iter().map(|change| change.service).collect())
+    }
 
     #[test]
     fn changes_are_reported_behind_a_position() {
         let changes = VerdictChanges::default();
         let start = changes.position();
-        assert_eq!(changes.since(start).services, Some(Vec::new()));
-        changes.note(3);
+        assert_eq!(services(&changes, start), Some(Vec::new()));
+        changes.note(change(3));
         let later = changes.since(start);
-        assert_eq!(later.services, Some(vec![3]));
-        changes.note(1);
-        changes.note(3);
-        assert_eq!(changes.since(later.position).services, Some(vec![1, 3]));
-        assert_eq!(changes.since(changes.position()).services, Some(Vec::new()));
+        assert_eq!(later.changes, Some(vec![change(3)]));
+        changes.note(change(1));
+        changes.note(change(3));
+        assert_eq!(services(&changes, later.position), Some(vec![1, 3]));
+        assert_eq!(services(&changes, changes.position()), Some(Vec::new()));
     }
 
     #[test]
@@ -99,12 +111,12 @@ mod tests {
         let changes = VerdictChanges::default();
         let start = changes.position();
         let many = i64::try_from(CHANGES_MAX).unwrap();
-        (0..many).for_each(|service| changes.note(service));
-        assert_eq!(changes.since(start).services.map(|services| services.len()), Some(CHANGES_MAX));
-        changes.note(many);
+        (0..many).for_each(|service| changes.note(change(service)));
+        assert_eq!(services(&changes, start).map(|services| services.len()), Some(CHANGES_MAX));
+        changes.note(change(many));
         let later = changes.since(start);
-        assert_eq!(later, LaterVerdicts { services: None, position: changes.position() });
-        changes.note(7);
-        assert_eq!(changes.since(later.position).services, Some(vec![7]));
+        assert_eq!(later, LaterVerdicts { changes: None, position: changes.position() });
+        changes.note(change(7));
+        assert_eq!(services(&changes, later.position), Some(vec![7]));
     }
 }

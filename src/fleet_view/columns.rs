@@ -32,7 +32,7 @@ pub(super) struct FleetColumns {
     keys: Vec<ServiceKey>,
     ids: Vec<Id>,
     since: Vec<i64>,
-    created: Vec<i64>,
+    created: Vec<CreationTime>,
     uptimes: Vec<u32>,
     states: Vec<RowState>,
     /// Name and target in lower case, and the name as it is written if that differs.
@@ -56,6 +56,17 @@ pub(super) struct FleetColumns {
 struct TextParts {
     name: u16,
     searched: u16,
+}
+
+/// Milliseconds since 1970 as six bytes, the highest first: there is one for each service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct CreationTime([u8; 6]);
+
+impl CreationTime {
+    fn of(at: Timestamp) -> Self {
+        let [_, _, bytes @ ..] = at.ms().max(0).to_be_bytes();
+        Self(bytes)
+    }
 }
 
 impl FleetColumns {
@@ -184,7 +195,7 @@ impl FleetColumns {
             push_tight(&mut self.keys, 0);
             push_tight(&mut self.ids, facts.outline.id);
             push_tight(&mut self.since, NO_TIME);
-            push_tight(&mut self.created, NO_TIME);
+            push_tight(&mut self.created, CreationTime::default());
             push_tight(&mut self.uptimes, NO_UPTIME);
             push_tight(&mut self.states, RowState::of(facts));
             push_tight(&mut self.text_parts, TextParts { name: 0, searched: 0 });
@@ -201,7 +212,7 @@ impl FleetColumns {
         let (index, outline) = (row as usize, &facts.outline);
         self.keys[index] = outline.key;
         self.ids[index] = outline.id;
-        self.created[index] = outline.created_at.ms();
+        self.created[index] = CreationTime::of(outline.created_at);
         self.since[index] = facts.since().map_or(NO_TIME, Timestamp::ms);
         self.states[index] = RowState::of(facts);
         self.uptimes[index] = facts.measured.uptime_ppm.unwrap_or(NO_UPTIME);
@@ -240,7 +251,7 @@ impl FleetColumns {
     }
 
     /// Rows in the order of this value are those of `GET /v1/services`.
-    fn age_key(&self, row: u32) -> (i64, Id) {
+    fn age_key(&self, row: u32) -> (CreationTime, Id) {
         (self.created[row as usize], self.id(row))
     }
 

@@ -205,14 +205,17 @@ impl FleetFollower {
         }
     }
 
-    /// Notes the services about which the own engine has another verdict than before.
+    /// Notes the changes of verdicts of the own engine, which are recorded later.
     fn note_verdicts(&mut self, view: &FleetView) {
         let later = self.reader.router.engine.verdict_changes().since(self.verdicts);
         self.verdicts = later.position;
         let contents = view.read();
-        let services = later.services.unwrap_or_else(|| contents.columns.service_keys().collect());
-        for service in services.into_iter().filter(|service| contents.columns.row_of(*service).is_some()) {
-            self.states.note_verdict(service);
+        let Some(changes) = later.changes else {
+            contents.columns.service_keys().for_each(|service| self.states.note(service));
+            return;
+        };
+        for change in changes.iter().filter(|change| contents.columns.row_of(change.service).is_some()) {
+            self.states.note_change(change);
         }
     }
 
@@ -361,15 +364,15 @@ impl FleetFollower {
             let [silent, unexplained] = view.change(|contents| {
                 let (mut changed, mut silent, mut unexplained) = (Vec::new(), Vec::new(), Vec::new());
                 for (ServiceAddress { key, .. }, snapshot) in addresses.iter().zip(snapshots) {
-                    let reason = self.states.reason(*key);
+                    let edge = self.states.change(*key);
                     if snapshot.is_none() && contents.absence.since(*key).is_none() {
                         silent.push(*key);
                     }
                     let is_other =
                         snapshot.is_some_and(|one| contents.columns.verdict(*key) != Some(one.verdict));
-                    if is_other && reason.is_unexplained() {
+                    if is_other && edge.is_none() {
                         unexplained.push(*key);
-                    } else if contents.columns.set_measured(*key, measured_state(snapshot, reason.edge())) {
+                    } else if contents.columns.set_measured(*key, measured_state(snapshot, edge)) {
                         changed.push(*key);
                     }
                 }

@@ -1,60 +1,26 @@
-//! The services whose owners have to be asked for their states, each with the reason.
+//! The services whose owners have to be asked for their states.
 
 use std::collections::BTreeMap;
 
 use crate::model::history::StatusChange;
 use crate::model::service::ServiceKey;
 
-/// The services whose owners have to be asked.
+/// The services whose owners have to be asked, each with the last known change of its verdict.
 #[derive(Debug, Default)]
-pub(super) struct StateNotes(BTreeMap<ServiceKey, StateReason>);
-
-/// The reason for which the owner of a service is asked.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum StateReason {
-    /// No change of the verdict is known.
-    #[default]
-    Turn,
-    /// The own engine has another verdict. The change is recorded later.
-    Verdict,
-    /// This change of the verdict was recorded.
-    Edge(StatusChange),
-}
-
-impl StateReason {
-    /// The recorded change.
-    pub(super) const fn edge(&self) -> Option<&StatusChange> {
-        match self {
-            Self::Edge(change) => Some(change),
-            Self::Turn | Self::Verdict => None,
-        }
-    }
-
-    /// Returns true if nothing tells, or will tell, since when the service has another verdict.
-    pub(super) const fn is_unexplained(&self) -> bool {
-        matches!(self, Self::Turn)
-    }
-}
+pub(super) struct StateNotes(BTreeMap<ServiceKey, Option<StatusChange>>);
 
 impl StateNotes {
-    /// Notes a service without a known change of its verdict.
+    /// Notes a service without a known change.
     pub(super) fn note(&mut self, service: ServiceKey) {
         self.0.entry(service).or_default();
     }
 
-    /// Notes a service about which the own engine has another verdict.
-    pub(super) fn note_verdict(&mut self, service: ServiceKey) {
-        let reason = self.0.entry(service).or_default();
-        if reason.is_unexplained() {
-            *reason = StateReason::Verdict;
-        }
-    }
-
-    /// Notes a recorded change of a status.
+    /// Notes a change of a status, which need not be a change of the verdict.
     pub(super) fn note_change(&mut self, change: &StatusChange) {
-        let reason = self.0.entry(change.service).or_default();
-        if change.from.verdict() != change.to.verdict() {
-            *reason = StateReason::Edge(*change);
+        let last = self.0.entry(change.service).or_default();
+        let is_later = last.is_none_or(|last| change.at >= last.at);
+        if change.from.verdict() != change.to.verdict() && is_later {
+            *last = Some(*change);
         }
     }
 
@@ -63,9 +29,9 @@ impl StateNotes {
         self.0.keys().take(limit).copied().collect()
     }
 
-    /// The reason for which the owner of a service has to be asked.
-    pub(super) fn reason(&self, service: ServiceKey) -> StateReason {
-        self.0.get(&service).copied().unwrap_or_default()
+    /// The last known change of the verdict about a service.
+    pub(super) fn change(&self, service: ServiceKey) -> Option<&StatusChange> {
+        self.0.get(&service).and_then(Option::as_ref)
     }
 
     /// Removes services whose owners were asked.
@@ -82,24 +48,23 @@ mod tests {
     use crate::clock::Timestamp;
     use crate::model::history::{ChangeCause, MeasuredStatus};
 
-    fn change(to: MeasuredStatus) -> StatusChange {
-        let (service, at) = (1, Timestamp::from_ms(0));
+    fn change(at_ms: i64, to: MeasuredStatus) -> StatusChange {
+        let (service, at) = (1, Timestamp::from_ms(at_ms));
         StatusChange { service, at, from: MeasuredStatus::Up, to, cause: ChangeCause::Votes }
     }
 
+    /// A change is known from the engine first, and once more when it is recorded: perhaps after the next one.
     #[test]
-    fn a_recorded_change_explains_more_than_a_verdict_and_a_verdict_more_than_a_turn() {
+    fn the_last_change_of_the_verdict_is_known() {
         let mut notes = StateNotes::default();
         notes.note(1);
-        assert!(notes.reason(1).is_unexplained());
-        notes.note_verdict(1);
+        notes.note_change(&change(1, MeasuredStatus::Up));
+        assert_eq!(notes.change(1), None, "the verdict is the same");
+        let [down, later] = [2, 3].map(|at_ms| change(at_ms, MeasuredStatus::Down));
+        notes.note_change(&later);
+        notes.note_change(&down);
         notes.note(1);
-        assert!(matches!(notes.reason(1), StateReason::Verdict));
-        notes.note_change(&change(MeasuredStatus::Up));
-        assert!(matches!(notes.reason(1), StateReason::Verdict), "the verdict is the same");
-        notes.note_change(&change(MeasuredStatus::Down));
-        notes.note_verdict(1);
-        assert_eq!(notes.reason(1).edge(), Some(&change(MeasuredStatus::Down)));
+        assert_eq!(notes.change(1), Some(&later));
         assert_eq!(notes.first(9), [1]);
         notes.remove(&[1]);
         assert!(notes.first(9).is_empty());

@@ -94,7 +94,6 @@ impl ShardFigures {
         let live = state.live(definition.key, now);
         if let Some(KnownStatus { status, verdict, last_result_at, flapping }) = known {
             live.resume(status, verdict, last_result_at, flapping);
-            self.verdicts.note(definition.key);
             live.extend_coverage(definition.heartbeat.and_then(|plan| plan.deadline()));
         }
         let is_left_out = definition.is_paused || definition.in_planned_maintenance;
@@ -174,7 +173,7 @@ impl ShardFigures {
         let before = live.verdict();
         live.take_change(&change, verdict);
         if live.verdict() != before {
-            self.verdicts.note(change.service);
+            self.verdicts.note(change);
         }
         state.batch.changes.push(change);
         self.flush_if_due(&mut state);

@@ -1,7 +1,7 @@
 //! Reading the columns.
 
 use crate::clock::Timestamp;
-use crate::fleet_view::columns::{FleetColumns, NO_TIME, NO_UPTIME, TextParts};
+use crate::fleet_view::columns::{CreationTime, FleetColumns, NO_TIME, NO_UPTIME, TextParts};
 use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::location_sets::LocationSets;
 use crate::fleet_view::row_set::RowSet;
@@ -161,7 +161,8 @@ impl FleetColumns {
             + self.tags.bytes()
             + self.keys.capacity() * size_of::<ServiceKey>()
             + self.ids.capacity() * size_of::<Id>()
-            + (self.since.capacity() + self.created.capacity()) * size_of::<i64>()
+            + self.since.capacity() * size_of::<i64>()
+            + self.created.capacity() * size_of::<CreationTime>()
             + self.states.capacity() * size_of::<RowState>()
             + self.text_parts.capacity() * size_of::<TextParts>()
             + numbers.map(|column| column.capacity() * size_of::<u32>()).sum::<usize>()

@@ -108,7 +108,7 @@ pub(super) fn lettered_fleet(now: Timestamp) -> SampleFleet {
             pause: None,
             status_override: None,
             // The last letter is the oldest.
-            created_at: Timestamp::from_ms(-i64::from(u32::from(letter))),
+            created_at: Timestamp::from_ms(1_000 - i64::from(u32::from(letter))),
         };
         let (maintenance_since, incident) = (None, IncidentPresence::Absent);
         FleetFacts { outline, tags: tags.to_vec(), maintenance_since, incident, measured }

@@ -6,8 +6,11 @@
 
 use std::str::FromStr as _;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::fleet_view::list_by_age::{AgeListQuery, KeyPage};
+use tokio::time::{Instant, sleep};
+
+use crate::fleet_view::list_by_age::{AgeListQuery, KeyPage, StatusesUnknown};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::page::PageRequest;
 use crate::http::v1::services::filter::{ServiceFilter, WantedTag, find_tag};
@@ -23,6 +26,10 @@ use crate::store::{MainError, StoreConnection, StoreError, services};
 
 /// Number of services read at a time.
 const CHUNK: usize = 1_000;
+/// Time limit for statuses that are not known at first. Owners that did not answer are asked again every two seconds.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The wait before the list is read again because of an unknown status.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Returns a page of the visible services that pass the filter.
 ///
@@ -65,14 +72,21 @@ async fn page_in_memory(
         statuses: filter.statuses.clone(),
         text: filter.text.clone(),
     };
-    let fleet = state.fleets.current(visibility.organisation(), state.now()).await;
-    let fleet = fleet.map_err(|error| match error {
-        StoreError::Main(error) => error.into(),
-        StoreError::History(_) | StoreError::Panicked(_) => ApiError::Unavailable,
-    })?;
     let visible = state.fleets.visible_tags(visibility).await?;
     let (offset, limit) = (index_of(request.offset()), index_of(request.per_page));
-    fleet.list_by_age(&query, &visible, offset, limit).map_err(|_| ApiError::Unavailable)
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let fleet = state.fleets.current(visibility.organisation(), state.now()).await;
+        let fleet = fleet.map_err(|error| match error {
+            StoreError::Main(error) => error.into(),
+            StoreError::History(_) | StoreError::Panicked(_) => ApiError::Unavailable,
+        })?;
+        match fleet.list_by_age(&query, &visible, offset, limit) {
+            Ok(page) => return Ok(page),
+            Err(StatusesUnknown) if Instant::now() < end => sleep(AGAIN_AFTER).await,
+            Err(StatusesUnknown) => return Err(ApiError::Unavailable),
+        }
+    }
 }
 
 /// Reads these services whole; those that were deleted meanwhile are left out.
