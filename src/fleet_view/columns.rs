@@ -3,11 +3,12 @@
 //! A service has the same row number as long as it exists. Three orders of the rows are kept up to date, by database key, by
 //! name and by age, so a service is found, and a page of the list is cut, without sorting.
 
+mod compact_time;
 mod reading;
 
 use std::cmp::Ordering;
 
-use crate::clock::Timestamp;
+use crate::fleet_view::columns::compact_time::CompactTime;
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
 use crate::fleet_view::location_sets::LocationSets;
 use crate::fleet_view::packed_lists::{PackedLists, insert_tight, narrow, push_tight};
@@ -20,8 +21,6 @@ use crate::model::tag::Tag;
 
 /// Maximum number of bytes of a target that are searched.
 const TARGET_MAX_BYTES: usize = 8_192;
-/// Stands for an unknown time.
-const NO_TIME: i64 = i64::MIN;
 /// Stands for an unknown uptime.
 const NO_UPTIME: u32 = u32::MAX;
 
@@ -31,8 +30,8 @@ pub(super) struct FleetColumns {
     alive: RowSet,
     keys: Vec<ServiceKey>,
     ids: Vec<Id>,
-    since: Vec<i64>,
-    created: Vec<CreationTime>,
+    since: Vec<CompactTime>,
+    created: Vec<CompactTime>,
     uptimes: Vec<u32>,
     states: Vec<RowState>,
     /// Name and target in lower case, and the name as it is written if that differs.
@@ -56,17 +55,6 @@ pub(super) struct FleetColumns {
 struct TextParts {
     name: u16,
     searched: u16,
-}
-
-/// Milliseconds since 1970 as six bytes, the highest first: there is one for each service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct CreationTime([u8; 6]);
-
-impl CreationTime {
-    fn of(at: Timestamp) -> Self {
-        let [_, _, bytes @ ..] = at.ms().max(0).to_be_bytes();
-        Self(bytes)
-    }
 }
 
 impl FleetColumns {
@@ -160,8 +148,8 @@ impl FleetColumns {
         self.states[index] = state.measured(&measured);
         self.uptimes[index] = measured.uptime_ppm.unwrap_or(NO_UPTIME);
         if state.is_measured() {
-            let known = if measured.verdict == state.verdict { since } else { NO_TIME };
-            self.since[index] = measured.since.map_or(known, Timestamp::ms);
+            let known = if measured.verdict == state.verdict { since } else { CompactTime::NONE };
+            self.since[index] = measured.since.map_or(known, CompactTime::of);
         }
         (state, since) != (self.states[index], self.since[index])
     }
@@ -194,8 +182,8 @@ impl FleetColumns {
         let row = self.free.pop().unwrap_or_else(|| {
             push_tight(&mut self.keys, 0);
             push_tight(&mut self.ids, facts.outline.id);
-            push_tight(&mut self.since, NO_TIME);
-            push_tight(&mut self.created, CreationTime::default());
+            push_tight(&mut self.since, CompactTime::NONE);
+            push_tight(&mut self.created, CompactTime::NONE);
             push_tight(&mut self.uptimes, NO_UPTIME);
             push_tight(&mut self.states, RowState::of(facts));
             push_tight(&mut self.text_parts, TextParts { name: 0, searched: 0 });
@@ -212,8 +200,8 @@ impl FleetColumns {
         let (index, outline) = (row as usize, &facts.outline);
         self.keys[index] = outline.key;
         self.ids[index] = outline.id;
-        self.created[index] = CreationTime::of(outline.created_at);
-        self.since[index] = facts.since().map_or(NO_TIME, Timestamp::ms);
+        self.created[index] = CompactTime::of(outline.created_at);
+        self.since[index] = facts.since().map_or(CompactTime::NONE, CompactTime::of);
         self.states[index] = RowState::of(facts);
         self.uptimes[index] = facts.measured.uptime_ppm.unwrap_or(NO_UPTIME);
         let mut text = outline.name.to_lowercase();
@@ -251,7 +239,7 @@ impl FleetColumns {
     }
 
     /// Rows in the order of this value are those of `GET /v1/services`.
-    fn age_key(&self, row: u32) -> (CreationTime, Id) {
+    fn age_key(&self, row: u32) -> (CompactTime, Id) {
         (self.created[row as usize], self.id(row))
     }
 

@@ -32,7 +32,7 @@ use watchkeeper::model::access::Organisation;
 use watchkeeper::model::check::{
     CheckFailure, CheckOutcome, CheckStatus, ErrorCode, Measurement, PhaseTimings,
 };
-use watchkeeper::model::history::StatusChange;
+use watchkeeper::model::history::{MeasuredStatus, StatusChange};
 use watchkeeper::model::incident::Acknowledgement;
 use watchkeeper::model::ledger::{FencingToken, PartitionLedger};
 use watchkeeper::model::location::Location;
@@ -41,11 +41,14 @@ use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::model::secret::SecretSealer;
 use watchkeeper::model::service::{PauseReason, Service, ServicePause, ServiceStatus};
 use watchkeeper::model::tag::Tag;
+use watchkeeper::model::verdict::LocationVote;
 use watchkeeper::model::visibility::Visibility;
+use watchkeeper::model::watch::WatchMemory;
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::service_router::ServiceRouter;
 use watchkeeper::service_router::ownership::{NodeIdentity, Ownership};
 use watchkeeper::store::changes::ChangeScope;
+use watchkeeper::store::services::definitions::OwnedService;
 use watchkeeper::store::{Transaction, services, tags};
 use watchkeeper::supervise::Supervisor;
 
@@ -354,14 +357,20 @@ fn a_state_without_a_recorded_change_is_noticed(
         let Some(process) = Process::start(backend, Ownership::alone()).await else { return };
         let a = process.service("a").await;
         assert_eq!(process.names("status:unknown").await, ["a"]);
-        process.router.announce(std::slice::from_ref(&a), process.owner.id).await;
+        let ServiceRouter { engine, .. } = &process.router;
+        let owned = OwnedService { service: a, organisation: process.owner.id };
+        let definition = process.router.definitions_of(&[owned]).await.unwrap().pop().unwrap();
+        let vote = LocationVote { status: CheckStatus::Up, checked_at: engine.now() };
+        let (status, votes) = (MeasuredStatus::Up, vec![(0, vote)]);
+        let memory = WatchMemory { status, votes, ..WatchMemory::default() };
+        engine.resume(Arc::new(definition), memory).await.unwrap();
         let begin = Instant::now();
         while process.names("status:up").await.is_empty() {
             assert!(begin.elapsed() < PATIENCE, "nobody asks the engine");
             sleep(Duration::from_millis(10)).await;
         }
         assert_eq!(process.list("").await.0[0].since, None, "nothing is recorded");
-        process.router.engine.stop().await;
+        engine.stop().await;
     });
 }
 

@@ -1,7 +1,8 @@
 //! Reading the columns.
 
 use crate::clock::Timestamp;
-use crate::fleet_view::columns::{CreationTime, FleetColumns, NO_TIME, NO_UPTIME, TextParts};
+use crate::fleet_view::columns::compact_time::CompactTime;
+use crate::fleet_view::columns::{FleetColumns, NO_UPTIME, TextParts};
 use crate::fleet_view::fleet_row::FleetRow;
 use crate::fleet_view::location_sets::LocationSets;
 use crate::fleet_view::row_set::RowSet;
@@ -73,7 +74,7 @@ impl FleetColumns {
 
     /// The time since which a row has its status.
     pub(in crate::fleet_view) fn since(&self, row: u32) -> Option<Timestamp> {
-        Some(self.since[row as usize]).filter(|ms| *ms != NO_TIME).map(Timestamp::from_ms)
+        self.since[row as usize].time()
     }
 
     /// The uptime of a row over 30 days, in millionths.
@@ -161,8 +162,7 @@ impl FleetColumns {
             + self.tags.bytes()
             + self.keys.capacity() * size_of::<ServiceKey>()
             + self.ids.capacity() * size_of::<Id>()
-            + self.since.capacity() * size_of::<i64>()
-            + self.created.capacity() * size_of::<CreationTime>()
+            + (self.since.capacity() + self.created.capacity()) * size_of::<CompactTime>()
             + self.states.capacity() * size_of::<RowState>()
             + self.text_parts.capacity() * size_of::<TextParts>()
             + numbers.map(|column| column.capacity() * size_of::<u32>()).sum::<usize>()
