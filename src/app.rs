@@ -378,7 +378,7 @@ fn start_engine(
     recording: &HistoryRecording,
     supervisor: &Supervisor,
 ) -> Engine {
-    // The fleet and the handlers of the background run on this thread.
+    // The fleet runs on this thread.
     supervisor.watch_thread("the main thread", &Arbiter::current());
     Engine::start(&EngineParts {
         roster: Arc::clone(&compiler.roster),

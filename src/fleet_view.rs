@@ -56,6 +56,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
 use crate::fleet_view::follower::FleetFollower;
+use crate::fleet_view::follower::first_read::FirstRead;
 use crate::fleet_view::reader::FleetReader;
 use crate::fleet_view::view::FleetView;
 use crate::fleet_view::visible_tags::VisibleTags;
@@ -92,7 +93,16 @@ struct ViewEntry {
     used_at: Mutex<Instant>,
     shown: Mutex<Option<ShownView>>,
     /// One caller at a time brings the view up to date.
-    follower: tokio::sync::Mutex<Option<FleetFollower>>,
+    stage: tokio::sync::Mutex<FollowerStage>,
+}
+
+/// What brings a view up to date.
+#[derive(Default)]
+struct FollowerStage {
+    /// Set while not all services have been read.
+    first: Option<FirstRead>,
+    /// Set after that.
+    follower: Option<FleetFollower>,
 }
 
 #[derive(Clone, Debug)]
@@ -116,14 +126,12 @@ impl FleetViews {
     /// When the services were never read, and the database fails. Later failures only make the view outdated.
     pub async fn of(&self, organisation: i64, now: Timestamp) -> Result<CurrentFleet, StoreError> {
         let entry = self.entry(organisation);
-        let Some(known) = lock(&entry.shown).clone() else {
-            return self.first_view(&entry, organisation, now).await;
-        };
+        let known = self.shown(&entry, organisation, now).await?;
         if known.failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
             return Ok(known.outdated());
         }
         let refreshed = timeout(PATIENCE, async {
-            match &mut *entry.follower.lock().await {
+            match &mut entry.stage.lock().await.follower {
                 Some(follower) => follower.refresh(&known.view, now).await,
                 None => Ok(None),
             }
@@ -154,14 +162,19 @@ impl FleetViews {
     /// When a database fails.
     pub async fn current(&self, organisation: i64, now: Timestamp) -> Result<Arc<FleetView>, StoreError> {
         let entry = self.entry(organisation);
-        let known = lock(&entry.shown).clone();
-        let Some(known) = known else {
-            return Ok(self.first_view(&entry, organisation, now).await?.view);
-        };
-        if let Some(follower) = &mut *entry.follower.lock().await {
-            follower.refresh(&known.view, now).await?;
+        let ShownView { view, .. } = self.shown(&entry, organisation, now).await?;
+        if let Some(follower) = &mut entry.stage.lock().await.follower {
+            follower.refresh(&view, now).await?;
         }
-        Ok(known.view)
+        Ok(view)
+    }
+
+    /// Returns true if the services of an organisation are in memory, or can be without dropping those of another one.
+    #[must_use]
+    pub fn has_room(&self, organisation: i64) -> bool {
+        let mut entries = lock(&self.entries);
+        drop_unused(&mut entries);
+        entries.contains_key(&organisation) || entries.len() < VIEWS_MAX
     }
 
     /// Returns the part of the services that a caller may see at present.
@@ -172,28 +185,36 @@ impl FleetViews {
         Ok(VisibleTags::of(tags.into_iter().map(|tag| tag.row).collect()))
     }
 
-    /// Reads all services, unless another caller has just done that.
-    async fn first_view(
+    /// Returns the view as it was shown last. Reads all services, or those that are left, if it has never been.
+    async fn shown(
         &self,
         entry: &ViewEntry,
         organisation: i64,
         now: Timestamp,
-    ) -> Result<CurrentFleet, StoreError> {
-        let mut follower = entry.follower.lock().await;
-        let known = lock(&entry.shown).clone();
-        let view = match known {
-            Some(shown) => shown.view,
-            None => {
-                let reader = FleetReader::new(self.router.clone(), organisation);
-                let (begun, view) = FleetFollower::begin(reader, now).await?;
-                *follower = Some(begun);
-                let view = Arc::new(view);
-                let shown = ShownView { view: Arc::clone(&view), current_at: now, failed_at: None };
-                *lock(&entry.shown) = Some(shown);
-                view
-            }
+    ) -> Result<ShownView, StoreError> {
+        if let Some(shown) = lock(&entry.shown).clone() {
+            return Ok(shown);
+        }
+        let mut stage = entry.stage.lock().await;
+        // Another caller may have read them meanwhile.
+        if let Some(shown) = lock(&entry.shown).clone() {
+            return Ok(shown);
+        }
+        if stage.first.is_none() {
+            let reader = FleetReader::new(self.router.clone(), organisation);
+            stage.first = Some(FirstRead::begin(reader, now).await?);
+        }
+        if let Some(first) = &mut stage.first {
+            first.read_rest(now).await?;
+        }
+        let (follower, view) = match stage.first.take() {
+            Some(first) => first.finish(now),
+            None => return Err(StoreError::Panicked("reading of services")),
         };
-        Ok(CurrentFleet { view, as_of: None })
+        stage.follower = Some(follower);
+        let shown = ShownView { view: Arc::new(view), current_at: now, failed_at: None };
+        *lock(&entry.shown) = Some(shown.clone());
+        Ok(shown)
     }
 
     fn entry(&self, organisation: i64) -> Arc<ViewEntry> {
@@ -203,14 +224,14 @@ impl FleetViews {
             *lock(&entry.used_at) = now;
             return Arc::clone(entry);
         }
-        entries.retain(|_, entry| lock(&entry.used_at).elapsed() < UNUSED_AFTER);
+        drop_unused(&mut entries);
         while entries.len() >= VIEWS_MAX {
             let oldest = entries.iter().min_by_key(|(_, entry)| *lock(&entry.used_at));
             let Some(oldest) = oldest.map(|(organisation, _)| *organisation) else { break };
             entries.remove(&oldest);
         }
-        let (used_at, shown, follower) = (Mutex::new(now), Mutex::default(), tokio::sync::Mutex::default());
-        let entry = Arc::new(ViewEntry { used_at, shown, follower });
+        let (used_at, shown, stage) = (Mutex::new(now), Mutex::default(), tokio::sync::Mutex::default());
+        let entry = Arc::new(ViewEntry { used_at, shown, stage });
         entries.insert(organisation, Arc::clone(&entry));
         entry
     }
@@ -226,6 +247,10 @@ impl fmt::Debug for ViewEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ViewEntry").field("used_at", &self.used_at).finish_non_exhaustive()
     }
+}
+
+fn drop_unused(entries: &mut HashMap<i64, Arc<ViewEntry>>) {
+    entries.retain(|_, entry| lock(&entry.used_at).elapsed() < UNUSED_AFTER);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::model::history::StatusChange;
 
 /// Maximum number of changes that are stored.
-const CHANGES_MAX: usize = 8_192;
+const CHANGES_MAX: usize = 65_536;
 
 /// The latest changes of verdicts in this process.
 #[derive(Debug, Default)]
@@ -17,19 +17,19 @@ pub struct VerdictChanges(Mutex<VerdictQueue>);
 
 #[derive(Debug, Default)]
 struct VerdictQueue {
-    /// Number of changes that are stored no longer.
+    /// Number of changes that are no longer stored.
     dropped: u64,
     changes: VecDeque<StatusChange>,
 }
 
-/// A place between two changes; later ones compare greater.
+/// A position between two changes; later ones compare greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VerdictPosition(u64);
 
 /// The changes behind a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaterVerdicts {
-    /// The changes in their order; `None` if some are stored no longer, so that every verdict may have changed.
+    /// The changes in their order; `None` if some are no longer stored, so that every verdict may have changed.
     pub changes: Option<Vec<StatusChange>>,
     /// The position behind these changes.
     pub position: VerdictPosition,

@@ -101,7 +101,7 @@ impl EvaluationContext<'_> {
         let finder = Finder::new(text.as_bytes());
         let columns = self.columns;
         match place {
-            // Name and target are separated by a line feed, over which nothing is found.
+            // Name and target are separated by a line feed; a match must not span it.
             TextPlace::Anywhere if text.contains('\n') => rows.retain(|row| {
                 let is_in = |part| finder.find(part).is_some();
                 (is_in(columns.name(row)) || is_in(columns.target(row))) != is_negated

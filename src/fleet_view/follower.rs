@@ -3,6 +3,8 @@
 //! What has to be read is noted first and removed from the notes after it was applied. So a refresh that fails or is dropped
 //! halfway loses nothing, and the next one continues.
 
+pub(super) mod first_read;
+
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
@@ -11,21 +13,18 @@ use tokio::time::{Instant, timeout};
 use crate::clock::Timestamp;
 use crate::engine::verdict_changes::VerdictPosition;
 use crate::feed::read_progress::ReadProgress;
-use crate::fleet_view::columns::FleetColumns;
 use crate::fleet_view::fleet_facts::MeasuredState;
-use crate::fleet_view::owner_absence::OwnerAbsence;
 use crate::fleet_view::reader::{
     CHANGES_AT_ONCE, CHUNK, ConcernedServices, FleetReader, HISTORY_PATIENCE, measured_state,
 };
-use crate::fleet_view::revision_log::RevisionLog;
 use crate::fleet_view::state_notes::StateNotes;
-use crate::fleet_view::view::{FleetContents, FleetView};
+use crate::fleet_view::view::FleetView;
 use crate::model::partition::PartitionSet;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::store::changes::CommitStamp;
 use crate::store::commit_log::WrittenData;
 use crate::store::history::feed::{self, NumberedChange};
-use crate::store::{HistoryError, MainError, StoreError, services, tags};
+use crate::store::{HistoryError, MainError, services, tags};
 
 /// The shortest time between two readings of status changes.
 const STATES_EVERY: Duration = Duration::from_millis(250);
@@ -69,57 +68,6 @@ pub(super) struct FleetFollower {
 }
 
 impl FleetFollower {
-    /// Reads all services of an organisation, and follows them from then on.
-    pub(super) async fn begin(reader: FleetReader, now: Timestamp) -> Result<(Self, FleetView), StoreError> {
-        let main = &reader.databases().main;
-        let stamp = main.own_changes().stamp();
-        let verdicts = reader.router.engine.verdict_changes().position();
-        let changes = timeout(HISTORY_PATIENCE, reader.begin_progress()).await.ok().and_then(Result::ok);
-        let concerned = ConcernedServices {
-            maintenances: reader.maintenances().await?,
-            incidents: reader.incidents().await?,
-        };
-        let mut columns = FleetColumns::new(reader.locations());
-        columns.set_tags(&tags::all(main.reader(), reader.organisation).await?);
-        let revisions = services::revisions(main.reader(), reader.organisation).await?;
-        let keys: Vec<ServiceKey> = revisions.iter().map(|(key, _)| *key).collect();
-        let mut absence = OwnerAbsence::default();
-        absence.update(reader.router.ownership.unowned(), now);
-        let mut silent = BTreeSet::new();
-        for some in keys.chunks(CHUNK) {
-            for facts in reader.facts(some, &concerned, absence.unwatched(), now).await? {
-                if !facts.measured.is_answered && absence.since(facts.outline.key).is_none() {
-                    silent.insert(facts.outline.key);
-                }
-                columns.append(&facts);
-            }
-        }
-        columns.finish();
-        for (key, revision) in revisions {
-            columns.set_revision(key, revision);
-        }
-        let log = RevisionLog::new(now.ms());
-        let view = FleetView::new(FleetContents { columns, log, absence });
-        let at = Instant::now();
-        let follower = Self {
-            reader,
-            stamp,
-            changes,
-            concerned,
-            unread: WrittenData::default(),
-            services: BTreeSet::new(),
-            states: StateNotes::default(),
-            verdicts,
-            silent,
-            swept: ServiceKey::MIN,
-            states_as_of: None,
-            read_states_at: at + STATES_EVERY,
-            silent_at: at,
-            compare_at: at + COMPARED_EVERY,
-        };
-        Ok((follower, view))
-    }
-
     /// Brings the view up to date. Returns the time up to which statuses are known, if status changes cannot be read.
     pub(super) async fn refresh(
         &mut self,

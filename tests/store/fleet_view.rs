@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix::{Actor, Context, Handler, System};
-use futures_util::FutureExt as _;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, join};
+use futures_util::{FutureExt as _, poll};
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
 use tokio::time::{Instant, sleep};
@@ -344,6 +344,57 @@ fn services_without_an_owner_are_marked(#[values(Backend::Sqlite, Backend::Postg
         assert_eq!(rows.len(), 2);
         let both = FleetChanges::Services(BTreeSet::from([a.key, b.key]));
         assert_eq!(process.changes_since(revision).await, both);
+        process.router.engine.stop().await;
+    });
+}
+
+/// A client that gives up drops the first reading. Whoever asks next gets everything that was committed before.
+#[rstest]
+fn a_first_reading_may_be_dropped_at_any_point(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(process) = Process::start(backend, Ownership::alone()).await else { return };
+        process.service("first").await;
+        for polls in 0..30 {
+            let views = FleetViews::new(process.router.clone());
+            let mut first = Box::pin(views.of(process.owner.key, at(50_000)));
+            for _ in 0..polls {
+                if poll!(first.as_mut()).is_ready() {
+                    break;
+                }
+                sleep(Duration::from_millis(1)).await;
+            }
+            drop(first);
+            process.service("next").await;
+            let view = views.current(process.owner.key, at(50_000)).await.unwrap();
+            assert_eq!(view.len(), 2 + polls, "after {polls} polls");
+        }
+        process.router.engine.stop().await;
+    });
+}
+
+/// Another caller reads all services. What is committed meanwhile is in the view as well.
+#[rstest]
+fn a_caller_that_waits_for_the_first_reading_misses_nothing(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    System::new().block_on(async {
+        let Some(process) = Process::start(backend, Ownership::alone()).await else { return };
+        process.service("first").await;
+        for polls in 1..30 {
+            let views = FleetViews::new(process.router.clone());
+            let mut first = Box::pin(views.of(process.owner.key, at(50_000)));
+            let mut is_read = false;
+            for _ in 0..polls {
+                is_read = is_read || poll!(first.as_mut()).is_ready();
+                sleep(Duration::from_millis(1)).await;
+            }
+            process.service("next").await;
+            let second = views.current(process.owner.key, at(50_000));
+            let view = if is_read { second.await } else { join(first, second).await.1 }.unwrap();
+            assert_eq!(view.len(), 1 + polls, "after {polls} polls");
+        }
         process.router.engine.stop().await;
     });
 }
