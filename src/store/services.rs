@@ -128,6 +128,22 @@ pub async fn by_keys(
     Ok(found)
 }
 
+/// The visible services with these keys.
+pub async fn visible_by_keys(
+    connection: &dyn StoreConnection,
+    visibility: Visibility,
+    keys: &[ServiceKey],
+) -> Result<Vec<Service>, MainError> {
+    let mut found = Vec::new();
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        let some = seen(visibility).filter(Column::Id.is_in(keys.iter().copied()));
+        for row in some.all(&connection).await? {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Stores a new service; its `key` is assigned by the database and returned in the result.
 pub async fn insert(connection: &dyn StoreConnection, service: Service) -> Result<Service, MainError> {
     let mut row = to_row(&service);

@@ -225,6 +225,15 @@ async fn no_page_repeats_or_skips_a_service(#[values(Backend::Sqlite, Backend::P
         walked.extend(page);
     }
     assert_eq!(walked, whole);
+    let (mut walked, mut last) = (Vec::new(), None);
+    loop {
+        let visible = Visibility::whole(owner.key);
+        let page = outlines::listed_after(reader, visible, None, &[], last.as_ref(), 3).await.unwrap();
+        walked.extend(page.iter().map(|service| service.key));
+        let Some(end) = page.into_iter().next_back() else { break };
+        last = Some(end);
+    }
+    assert_eq!(walked, whole.iter().map(|service| service.key).collect::<Vec<_>>());
     assert!(whole.is_sorted_by_key(|service| service.created_at));
     let ids = |services: &[Service]| {
         services.iter().map(|service| service.id).collect::<std::collections::BTreeSet<_>>()

@@ -80,9 +80,9 @@ pub async fn with_tag(
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
 
-/// Returns the outlines of the first `limit` visible services behind this one, oldest first; without it, from the oldest on.
+/// Returns the outlines of the first `limit` visible services after this one, oldest first; without it, from the oldest on.
 /// With a tag (database key), only services with this tag; with check types, only services of one of them.
-pub async fn listed_behind(
+pub async fn listed_after(
     connection: &dyn StoreConnection,
     visibility: Visibility,
     tag: Option<i64>,

@@ -1,7 +1,8 @@
 //! Lists of services by status or text (contract 4.3.3), which the database cannot filter by.
 //!
 //! Where no other process writes to the database, all services are in memory (`fleet_view`), so that a list takes as long for
-//! many services as for few. Otherwise all services of the list are read, a chunk at a time. In both cases only the rows of the
+//! many services as for few. Otherwise, and while those of many other organisations are in memory, all services of the list are
+//! read, a chunk at a time. In both cases only the rows of the
 //! page are read whole.
 
 use std::str::FromStr as _;
@@ -42,15 +43,18 @@ pub(super) async fn search(
     visibility: Visibility,
     request: PageRequest,
 ) -> Result<ServicePage, ApiError> {
-    if state.databases.main.changes().is_some() {
+    let organisation = visibility.organisation();
+    if state.databases.main.changes().is_some() && state.fleets.has_room(organisation) {
         let KeyPage { keys, total } = page_in_memory(filter, state, visibility, request).await?;
-        let rows = rows(state.databases.main.reader(), &keys).await?;
+        let snapshot = state.databases.main.snapshot().await?;
+        let rows = rows(&snapshot, visibility, &keys).await?;
+        snapshot.end_reading().await.map_err(MainError::from)?;
         return Ok(ServicePage { rows, total: total as u64 });
     }
     let snapshot = state.databases.main.snapshot().await?;
     let keys = read_matching(filter, &snapshot, state, visibility).await?;
     let page = keys.iter().skip(index_of(request.offset())).take(index_of(request.per_page));
-    let rows = rows(&snapshot, &page.copied().collect::<Vec<_>>()).await?;
+    let rows = rows(&snapshot, visibility, &page.copied().collect::<Vec<_>>()).await?;
     snapshot.end_reading().await.map_err(MainError::from)?;
     Ok(ServicePage { rows, total: keys.len() as u64 })
 }
@@ -89,12 +93,13 @@ async fn page_in_memory(
     }
 }
 
-/// Reads these services whole; those that were deleted meanwhile are left out.
+/// Reads these services whole; those that were deleted, or are no longer visible, are left out.
 async fn rows(
     connection: &dyn StoreConnection,
+    visibility: Visibility,
     keys: &[ServiceKey],
 ) -> Result<Vec<Arc<StoredService>>, ApiError> {
-    let mut rows = gather(connection, services::by_keys(connection, keys).await?).await?;
+    let mut rows = gather(connection, services::visible_by_keys(connection, visibility, keys).await?).await?;
     rows.sort_by_key(|row| keys.iter().position(|key| *key == row.service.key));
     Ok(rows.into_iter().map(Arc::new).collect())
 }
@@ -113,7 +118,7 @@ async fn read_matching(
     loop {
         let types = &filter.stored.check_types;
         let mut chunk =
-            outlines::listed_behind(connection, visibility, tag, types, last.as_ref(), CHUNK as u64).await?;
+            outlines::listed_after(connection, visibility, tag, types, last.as_ref(), CHUNK as u64).await?;
         let is_last = chunk.len() < CHUNK;
         last = chunk.last().cloned();
         chunk.retain(|service| has_text(filter, service));
