@@ -245,9 +245,9 @@ def compare(chosen):
                 continue
             try:
                 report["runs"].append(measure(kind, targets, chosen, folder))
-            except (RuntimeError, OSError) as error:
+            except Exception as error:  # the figures of the other products must not be lost
                 say(f"{kind.name}: {error}")
-                missing.append((kind.name, f"failed: {str(error).splitlines()[0]}"))
+                missing.append((kind.name, f"failed: {(str(error) or repr(error)).splitlines()[0]}"))
             shutil.rmtree(folder, ignore_errors=True)
     finally:
         targets.stop()

@@ -163,7 +163,7 @@ class Prometheus(Product):
     """Prometheus that scrapes `/probe` of blackbox_exporter for every address, and stores what it returns."""
 
     name = "Prometheus + blackbox_exporter"
-    stores = "about 20 samples a check: success, times of the phases, code and more; 15 days"
+    stores = "22 samples a check: success, times of the phases, code and more; 15 days"
     programs = ("prometheus", "prometheus-blackbox-exporter")
 
     @classmethod
@@ -265,7 +265,7 @@ class UptimeKuma(Product):
         rows.close()
 
     def launch(self, restarted):
-        """Starts the server. The first start begins all monitors within one interval; a restart is unchanged."""
+        """Starts the server. All monitors begin within one interval, except in the start that measures the restart."""
         command, environment = ["node"], {"UPTIME_KUMA_DB_TYPE": "sqlite", "NODE_ENV": "production"}
         if not restarted:
             command += ["--require", os.path.join(HERE, "kuma_start.js")]

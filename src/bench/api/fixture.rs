@@ -98,7 +98,8 @@ impl ApiFixture {
         self.pings = measured.create_services(JOBS, job, ping_path, &bare).await?.into();
         self.filled_at = Instant::now();
         let first = self.get("/v1/services?status=up");
-        exchange(self.address, first.as_bytes()).await?;
+        let found = exchange(self.address, first.as_bytes()).await?;
+        anyhow::ensure!(found["meta"]["total"].is_u64(), "the first list failed: {found}");
         self.first_search = self.filled_at.elapsed();
         Ok(())
     }
@@ -180,7 +181,7 @@ impl ApiFixture {
             MeasuredRequest::ListOfTag => one(&format!("/v1/services?tag={TAG}")),
             MeasuredRequest::ListOfType => one("/v1/services?check_type=http"),
             MeasuredRequest::ListOfStatus => one("/v1/services?status=up"),
-            // Found in the names of a few services, and not in those of all others.
+            // Only few names contain this.
             MeasuredRequest::ListOfText => one("/v1/services?q=e%2099"),
             MeasuredRequest::Incident => {
                 let ids = Arc::clone(&self.ids);
