@@ -2,6 +2,8 @@
 //!
 //! A change is noted before the engine answers with the new verdict. So a reader that asks the engine for the noted services
 //! knows every verdict that anybody has seen, without waiting until the changes are recorded.
+//!
+//! Changes are stored once a reader has asked for a position: a process in which nobody reads them only counts them.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,6 +19,8 @@ pub struct VerdictChanges(Mutex<VerdictQueue>);
 
 #[derive(Debug, Default)]
 struct VerdictQueue {
+    /// Whether a reader has asked for a position.
+    has_reader: bool,
     /// Number of changes that are no longer stored.
     dropped: u64,
     changes: VecDeque<StatusChange>,
@@ -39,6 +43,10 @@ impl VerdictChanges {
     /// Notes a change of a verdict.
     pub(super) fn note(&self, change: StatusChange) {
         let mut queue = self.lock();
+        if !queue.has_reader {
+            queue.dropped += 1;
+            return;
+        }
         if queue.changes.len() == CHANGES_MAX {
             queue.changes.pop_front();
             queue.dropped += 1;
@@ -49,7 +57,9 @@ impl VerdictChanges {
     /// The position behind the latest change.
     #[must_use]
     pub fn position(&self) -> VerdictPosition {
-        self.lock().position()
+        let mut queue = self.lock();
+        queue.has_reader = true;
+        queue.position()
     }
 
     /// The changes behind a position.
@@ -90,6 +100,17 @@ mod tests {
     fn services(changes: &VerdictChanges, position: VerdictPosition) -> Option<Vec<i64>> {
         let found = changes.since(position).changes?;
         Some(found.iter().map(|change| change.service).collect())
+    }
+
+    #[test]
+    fn changes_without_a_reader_are_only_counted() {
+        let changes = VerdictChanges::default();
+        changes.note(change(3));
+        assert_eq!(changes.lock().changes.capacity(), 0);
+        assert_eq!(changes.since(VerdictPosition::default()).changes, None);
+        let position = changes.position();
+        changes.note(change(1));
+        assert_eq!(services(&changes, position), Some(vec![1]));
     }
 
     #[test]
