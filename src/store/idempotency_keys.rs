@@ -7,7 +7,8 @@
 use crate::store::connection::StoreConnection;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany,
+    ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, SqlErr,
+    UpdateMany,
 };
 use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
 
@@ -76,6 +77,8 @@ pub enum ClaimOutcome {
     Running,
     /// A run under the key has finished with this answer.
     Answered(StoredAnswer),
+    /// The token has been deleted since the request was let in; the transaction must be rolled back.
+    TokenDeleted,
 }
 
 /// A run that is about to claim its key.
@@ -115,9 +118,15 @@ pub async fn claim(connection: &dyn StoreConnection, new: NewRun<'_>) -> Result<
     let inserted = Entity::insert(row.clone())
         .on_conflict(nothing.do_nothing().to_owned())
         .exec_without_returning(&connection)
-        .await?;
-    if inserted == 1 {
-        return Ok(ClaimOutcome::Mine);
+        .await;
+    match inserted {
+        Ok(1) => return Ok(ClaimOutcome::Mine),
+        Ok(_) => {}
+        // The only reference of a key is its token.
+        Err(error) if matches!(error.sql_err(), Some(SqlErr::ForeignKeyConstraintViolation(_))) => {
+            return Ok(ClaimOutcome::TokenDeleted);
+        }
+        Err(error) => return Err(error.into()),
     }
     let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(&connection).await?;
     match known {

@@ -44,6 +44,18 @@ async fn a_token_is_made_limited_and_revoked() {
     client.get(&item(PATH, &token)).expect(404);
 }
 
+/// A token may be let in for a second after it is revoked; an idempotency key cannot be stored for it then.
+#[tokio::test]
+async fn a_revoked_token_with_an_idempotency_key_is_401() {
+    let client = Server::shared().tenant("business");
+    let token = client.post(PATH, &json!({"name": "Bot", "permissions": ["services.create"]})).expect(201);
+    let bot = with_token(&client, &token.data());
+    bot.get("/v1/services").expect(403);
+    client.delete(&item(PATH, &token.data())).expect(200);
+    let lines = ["Content-Type: application/json", "Idempotency-Key: a"];
+    bot.send("POST", "/v1/services", &lines, b"{}").expect(401);
+}
+
 #[rstest]
 #[case(json!({"permissions": ["services.view"]}), "name: This field is required.")]
 #[case(json!({"name": "Bot"}), "permissions: This field is required.")]

@@ -82,6 +82,25 @@ async fn a_key_has_one_run_and_one_answer_for_a_day(
 
 #[rstest]
 #[tokio::test]
+async fn a_deleted_token_claims_nothing(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await.key;
+    let transaction = store.main.begin().await.unwrap();
+    let token = tokens::insert(&transaction, token(owner, "ci"), &[7; 32]).await.unwrap();
+    transaction.commit().await.unwrap();
+    let transaction = store.main.begin().await.unwrap();
+    tokens::delete(&transaction, token.id).await.unwrap();
+    transaction.commit().await.unwrap();
+    let transaction = store.main.begin().await.unwrap();
+    let now = JudgedTime::trusted(at(1_000));
+    let run = run(token.key);
+    let new = NewRun { run: &run, fingerprint: &PRINT, node: NODE.parse().unwrap(), now, lease_ms: LEASE_MS };
+    assert_eq!(keys::claim(&transaction, new).await.unwrap(), ClaimOutcome::TokenDeleted);
+    transaction.undo().await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_lease_expires_unless_it_is_renewed(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {

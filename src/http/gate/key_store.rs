@@ -86,6 +86,10 @@ impl<S: KeyStore> IdempotencyStore for S {
             lease_ms: LEASE_MS,
         };
         let claimed = keys::claim(&write, new).await?;
+        if claimed == ClaimOutcome::TokenDeleted {
+            write.undo().await?;
+            return Err(ApiError::Unauthorised);
+        }
         // Commits even if nothing was claimed: the response that was found may not be durable yet.
         write.commit().await?;
         Ok(match claimed {
@@ -93,6 +97,7 @@ impl<S: KeyStore> IdempotencyStore for S {
             ClaimOutcome::Running => KeyState::Running,
             ClaimOutcome::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
             ClaimOutcome::Answered(answer) => KeyState::Answered(open(self.sealer(), claim, answer.answer)?),
+            ClaimOutcome::TokenDeleted => return Err(ApiError::Unauthorised),
         })
     }
 
