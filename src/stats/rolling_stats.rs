@@ -1,9 +1,7 @@
 //! Rolling statistics of one service over the last 30 UTC days including today, from which `uptime_30d` and
 //! `avg_response_ms` come without reading the history.
 //!
-//! A day takes 40 bytes and only days with data are stored, so 100,000 services fit in memory.
-
-use std::collections::VecDeque;
+//! A day takes 24 bytes and only days with data are stored, so a million services fit in memory.
 
 use crate::stats::uptime::Availability;
 
@@ -27,50 +25,85 @@ pub struct DailyStats {
 /// Statistics of each of the last 30 days with data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RollingStats {
-    days: VecDeque<(i32, DailyStats)>,
+    days: Vec<StoredDay>,
+}
+
+/// Statistics of a day in few bytes: a day has fewer than 2^27 milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StoredDay {
+    day: i32,
+    up_ms: u32,
+    down_ms: u32,
+    answered: u32,
+    /// The higher and the lower half of the sum, which need no padding.
+    sum_us: [u32; 2],
 }
 
 impl RollingStats {
-    /// The statistics of a day, to be added to; `day` as in `Timestamp::day`. `None` if 30 later days are stored.
-    pub fn day(&mut self, day: i64) -> Option<&mut DailyStats> {
+    /// Adds statistics to those of a day; `day` as in `Timestamp::day`. Ignores a day if 30 later ones are stored.
+    pub fn add(&mut self, day: i64, stats: DailyStats) {
         let day = i32::try_from(day).unwrap_or(i32::MAX);
-        let mut index = self.days.partition_point(|(known, _)| *known < day);
-        if self.days.get(index).is_none_or(|(known, _)| *known != day) {
-            if self.days.len() >= MAX_DAYS {
-                // The oldest day is removed, and all others move up.
-                index = index.checked_sub(1)?;
-                self.days.pop_front();
-            }
-            self.days.insert(index, (day, DailyStats::default()));
+        let mut index = self.days.partition_point(|known| known.day < day);
+        if let Some(known) = self.days.get_mut(index).filter(|known| known.day == day) {
+            let mut sum = known.stats();
+            sum.merge(stats);
+            *known = StoredDay::new(day, sum);
+            return;
         }
-        self.days.get_mut(index).map(|(_, figures)| figures)
+        if self.days.len() >= MAX_DAYS {
+            // The oldest day is removed, and all others move up.
+            let Some(moved) = index.checked_sub(1) else { return };
+            index = moved;
+            self.days.remove(0);
+        }
+        // A day is added once a day: no memory is held for more.
+        self.days.reserve_exact(1);
+        self.days.insert(index, StoredDay::new(day, stats));
     }
 
     /// Adds the statistics of `other`, day by day.
     pub fn merge(&mut self, other: &Self) {
-        for (day, figures) in &other.days {
-            if let Some(mine) = self.day(i64::from(*day)) {
-                mine.merge(*figures);
-            }
+        for known in &other.days {
+            self.add(i64::from(known.day), known.stats());
         }
     }
 
     /// Returns the bytes on the heap, without the size of the struct itself.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.days.capacity() * size_of::<(i32, DailyStats)>()
+        self.days.capacity() * size_of::<StoredDay>()
     }
 
     /// The sum of the 30 days that end with `today`.
     #[must_use]
     pub fn total(&self, today: i64) -> DailyStats {
         let mut sum = DailyStats::default();
-        for (day, figures) in &self.days {
-            if i64::from(*day) > today - WINDOW_DAYS && i64::from(*day) <= today {
-                sum.merge(*figures);
+        for known in &self.days {
+            let day = i64::from(known.day);
+            if day > today - WINDOW_DAYS && day <= today {
+                sum.merge(known.stats());
             }
         }
         sum
+    }
+}
+
+impl StoredDay {
+    fn new(day: i32, stats: DailyStats) -> Self {
+        let compact = |ms: i64| u32::try_from(ms.max(0)).unwrap_or(u32::MAX);
+        let DailyStats { availability: Availability { up_ms, down_ms }, answered, sum_us } = stats;
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the number")]
+        let sum_us = [(sum_us >> 32) as u32, sum_us as u32];
+        Self { day, up_ms: compact(up_ms), down_ms: compact(down_ms), answered, sum_us }
+    }
+
+    fn stats(&self) -> DailyStats {
+        let [high, low] = self.sum_us.map(u64::from);
+        DailyStats {
+            availability: Availability { up_ms: self.up_ms.into(), down_ms: self.down_ms.into() },
+            answered: self.answered,
+            sum_us: high << 32 | low,
+        }
     }
 }
 
@@ -78,8 +111,8 @@ impl DailyStats {
     /// Adds the statistics of another day or service.
     pub const fn merge(&mut self, other: Self) {
         self.availability.merge(other.availability);
-        self.answered += other.answered;
-        self.sum_us += other.sum_us;
+        self.answered = self.answered.saturating_add(other.answered);
+        self.sum_us = self.sum_us.saturating_add(other.sum_us);
     }
 
     /// Mean response time in milliseconds with one decimal; `None` if no check was answered.
@@ -95,11 +128,20 @@ impl DailyStats {
 mod tests {
     use super::*;
 
+    fn answered(answered: u32) -> DailyStats {
+        DailyStats { answered, ..DailyStats::default() }
+    }
+
+    /// The days with data and their checks, latest day last.
+    fn days(window: &RollingStats) -> Vec<(i32, u32)> {
+        window.days.iter().map(|known| (known.day, known.answered)).collect()
+    }
+
     #[test]
     fn a_day_leaves_the_window_after_thirty_days() {
         let mut window = RollingStats::default();
-        window.day(100).unwrap().answered = 1;
-        window.day(129).unwrap().answered = 2;
+        window.add(100, answered(1));
+        window.add(129, answered(2));
         assert_eq!(window.total(129).answered, 3);
         assert_eq!(window.total(130).answered, 2);
     }
@@ -107,30 +149,35 @@ mod tests {
     #[test]
     fn days_are_kept_in_order_and_bounded() {
         let mut window = RollingStats::default();
-        for day in (0..100).rev().chain(0..100) {
-            if let Some(figures) = window.day(day) {
-                figures.answered += 1;
-            }
-        }
-        assert_eq!(window.days.len(), 30);
-        assert!(window.days.iter().zip(window.days.iter().skip(1)).all(|(left, right)| left.0 < right.0));
+        (0..100).rev().chain(0..100).for_each(|day| window.add(day, answered(1)));
+        assert_eq!(days(&window), (70..100).map(|day| (day, 2)).collect::<Vec<_>>());
+        assert_eq!(window.heap_bytes(), 30 * 24);
     }
 
     /// Regression: a day that was no longer stored, or was between two stored ones, returned the statistics of another day.
     #[test]
     fn a_full_window_never_gives_the_figures_of_another_day() {
         let mut window = RollingStats::default();
-        for day in (100..160).step_by(2) {
-            window.day(day).unwrap().answered = 1;
-        }
-        assert_eq!(window.day(99), None, "older than all that are kept");
-        let between = window.day(131).unwrap();
-        assert_eq!(*between, DailyStats::default());
-        between.answered = 7;
-        assert_eq!(window.day(131).unwrap().answered, 7);
-        assert_eq!(window.day(130).unwrap().answered, 1);
-        assert_eq!(window.day(132).unwrap().answered, 1);
-        assert_eq!(window.day(100), None, "the oldest one has left");
+        (100..160).step_by(2).for_each(|day| window.add(day, answered(1)));
+        let full = window.clone();
+        window.add(99, answered(7));
+        assert_eq!(window, full, "older than all that are stored");
+        window.add(131, answered(7));
+        let around: Vec<_> = days(&window).into_iter().filter(|(day, _)| (129..134).contains(day)).collect();
+        assert_eq!(around, [(130, 1), (131, 7), (132, 1)]);
+        window.add(100, answered(7));
+        assert_eq!(days(&window)[0], (102, 1), "the oldest one has left");
+    }
+
+    #[test]
+    fn a_stored_day_has_the_exact_sums() {
+        let availability = Availability { up_ms: 86_399_999, down_ms: 1 };
+        let stats = DailyStats { availability, answered: u32::MAX, sum_us: (5 << 40) + 7 };
+        let mut window = RollingStats::default();
+        window.add(3, stats);
+        assert_eq!(window.total(3), stats);
+        window.add(3, stats);
+        assert_eq!((window.total(3).sum_us, window.total(3).answered), ((10 << 40) + 14, u32::MAX));
     }
 
     #[test]

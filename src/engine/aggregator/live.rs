@@ -148,7 +148,11 @@ impl LiveServiceState {
         let vote = LocationVote { status: record.measurement.status, checked_at: record.checked_at };
         match self.votes.iter_mut().find(|(location, _)| *location == record.location) {
             Some((_, newest)) => *newest = vote,
-            None => self.votes.push((record.location.clone(), vote)),
+            None => {
+                // Most services have a single location.
+                self.votes.reserve_exact(1);
+                self.votes.push((record.location.clone(), vote));
+            }
         }
         self.add_response(record);
     }
@@ -170,9 +174,7 @@ impl LiveServiceState {
     fn add(&mut self, day: i64, figures: DailyStats) {
         let interim = self.interim.as_mut().map(|interim| &mut interim.window);
         for window in [Some(&mut self.window), interim].into_iter().flatten() {
-            if let Some(known) = window.day(day) {
-                known.merge(figures);
-            }
+            window.add(day, figures);
         }
     }
 

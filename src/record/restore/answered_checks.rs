@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::clock::DAY_MS;
 use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
-use crate::stats::rolling_stats::RollingStats;
+use crate::stats::rolling_stats::{DailyStats, RollingStats};
 use crate::stats::rollup::{self, RollupQuery, RollupRoot};
 use crate::store::HistoryError;
 use crate::store::history::History;
@@ -117,7 +117,6 @@ fn window(wanted: &RollupQuery, parts: &FigureParts) -> Result<RollingStats, His
 }
 
 fn add(window: &mut RollingStats, day: i64, answered: u64, sum_us: u64) {
-    let Some(figures) = window.day(day) else { return };
-    figures.answered = figures.answered.saturating_add(u32::try_from(answered).unwrap_or(u32::MAX));
-    figures.sum_us = figures.sum_us.saturating_add(sum_us);
+    let answered = u32::try_from(answered).unwrap_or(u32::MAX);
+    window.add(day, DailyStats { answered, sum_us, ..DailyStats::default() });
 }

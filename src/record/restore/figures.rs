@@ -11,7 +11,7 @@ use crate::model::service_window::ServiceWindow as DecidedWindow;
 use crate::model::time_range::TimeRange;
 use crate::record::restore::answered_checks::AnsweredChecks;
 use crate::record::restore::{AT_ONCE, RestoredService, recall};
-use crate::stats::rolling_stats::{RollingStats, WINDOW_DAYS};
+use crate::stats::rolling_stats::{DailyStats, RollingStats, WINDOW_DAYS};
 use crate::stats::uptime::{cover, covers, measured, per_day};
 use crate::store::history::changes;
 use crate::store::{Databases, StoreError, windows};
@@ -115,10 +115,8 @@ impl<'a> PastFigures<'a> {
         let spans = cover(&spans, &covers(self.decided_on(service), until));
         let mut window = RollingStats::default();
         for (day, availability) in per_day(&spans) {
-            if !availability.is_empty()
-                && let Some(figures) = window.day(day)
-            {
-                figures.availability = availability;
+            if !availability.is_empty() {
+                window.add(day, DailyStats { availability, ..DailyStats::default() });
             }
         }
         Ok(window)

@@ -4,6 +4,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::model::check::{CheckStatus, Measurement, PhaseTimings};
+use crate::stats::uptime::Availability;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(ms)
@@ -29,6 +30,10 @@ fn result(checked_at: i64, role: ProbeRole) -> CheckRecord {
 
 fn change(at_ms: i64, to: MeasuredStatus) -> StatusChange {
     StatusChange { service: 1, at: at(at_ms), from: MeasuredStatus::Unknown, to, cause: ChangeCause::Votes }
+}
+
+fn up(up_ms: i64) -> DailyStats {
+    DailyStats { availability: Availability { up_ms, down_ms: 0 }, ..DailyStats::default() }
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn unreachable_time_is_left_out_of_uptime() {
     live.set_unreachable(true, at(2_000));
     assert_eq!(live.outdated_until(), Some(at(2_000)), "the time since it began");
     let mut before = RollingStats::default();
-    before.day(0).unwrap().availability.up_ms = 1_000;
+    before.add(0, up(1_000));
     live.replace_past(at(2_000), &before);
     assert_eq!(live.snapshot(at(2_999)).uptime_30d, Some(100.0));
     live.set_unreachable(true, at(2_999));
@@ -102,7 +107,7 @@ fn figures_of_undone_time_are_dropped_when_the_past_is_recomputed() {
     }
     live.take_change(&change(2_500, MeasuredStatus::Up), Verdict::Up);
     let mut before = RollingStats::default();
-    before.day(0).unwrap().availability.up_ms = 1_000;
+    before.add(0, up(1_000));
     live.replace_past(at(7), &RollingStats::default());
     live.replace_past(at(1_500), &before);
     assert_eq!(live.outdated_until(), None);
@@ -161,7 +166,7 @@ fn a_month_of_a_service_fits_in_memory() {
             record.checked_at = at(day * DAY_MS);
             live.take_result(&record, None);
         }
-        live.window.day(day).unwrap().availability.up_ms += 1;
+        live.window.add(day, up(1));
     }
     // A hash table holds up to 7/8 of its power of two, and a control byte each.
     let slot = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
