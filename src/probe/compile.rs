@@ -4,6 +4,9 @@
 //! are validated before they are stored, by other code; a spec that does not compile means that the store and this
 //! program disagree.
 
+mod conditions;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,8 +18,8 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::model::check::CheckType;
-use crate::probe::catalogue::admission::{always_conditions, default_conditions};
 use crate::probe::catalogue::{CheckTypeDefinition, ConfigFieldKind, definition};
+use crate::probe::compile::conditions::compile_conditions;
 use crate::probe::condition::{Condition, ConditionError};
 use crate::probe::endpoint::Endpoint;
 use crate::probe::header::{self, HeaderNameRefusal};
@@ -120,22 +123,16 @@ impl<'a> StoredConfig<'a> {
         Ok(AddressingOptions { ip_version, smart_dualstack: self.boolean("smart_dualstack")? })
     }
 
-    /// Reads the conditions: the default ones if none are stored; the ones that always apply come last.
-    fn conditions(&self) -> Result<Box<[Condition]>, SpecError> {
+    /// Reads the conditions: the default ones if none are stored.
+    fn conditions(&self) -> Result<Arc<[Condition]>, SpecError> {
         let limits = self.definition.by_subtype;
         let subtype = limits.map(|limits| self.select(limits.field)).transpose()?;
-        let check_type = self.definition.check_type;
-        let mut records = match self.value("conditions").map(Value::as_array) {
+        let records = match self.value("conditions").map(Value::as_array) {
             Some(None) => return Err(SpecError::Config("conditions")),
-            Some(Some(records)) if !records.is_empty() => records.clone(),
-            _ => default_conditions(check_type, subtype),
+            Some(Some(records)) => records.as_slice(),
+            None => &[],
         };
-        for always in always_conditions(check_type) {
-            if records.iter().all(|record| record["field"] != always["field"]) {
-                records.push(always);
-            }
-        }
-        records.iter().map(|record| Ok(Condition::compile(self.definition, subtype, record)?)).collect()
+        Ok(compile_conditions(self.definition, subtype, records)?)
     }
 
     fn http(&self, url: Url) -> Result<HttpCheck, SpecError> {

@@ -4,6 +4,7 @@
 //! Up to 100,000 specifications exist at once, so lists are boxed slices.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,7 +22,7 @@ pub struct CheckSpec {
     /// The longest time that one attempt may take.
     pub timeout: Duration,
     /// The conditions under which the service is degraded or down.
-    pub conditions: Box<[Condition]>,
+    pub conditions: Arc<[Condition]>,
     /// The kind of check, with its settings.
     pub kind: CheckKind,
 }
