@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use watchkeeper::clock::Clock;
 
 use crate::notification_channels::webhook;
 use crate::support::client::Client;
@@ -179,4 +180,28 @@ fn a_channel_is_not_changed_while_an_incident_is() {
             assert!([200, 201].contains(&status), "{name}: {status}");
         });
     }
+}
+
+/// An entry has the time at which its turn came: what was written while it waited precedes it.
+#[test]
+fn an_entry_is_not_older_than_what_it_waited_for() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = patient_server_on(&postgres);
+    let client = server.client();
+    let id = made(&client, "/v1/incidents", &json!({"title": "Shop", "message": "We look into it."}));
+    let path = format!("/v1/incidents/{id}/updates");
+    let entry = json!({"status": "identified", "message": "We know why."});
+    let mut other = postgres.hold("SELECT 1 FROM organisation FOR NO KEY UPDATE");
+    std::thread::scope(|scope| {
+        let posted = scope.spawn(|| client.post(&path, &entry));
+        while waiting(&postgres) == 0 {
+            assert!(!posted.is_finished(), "it did not wait");
+        }
+        // `waiting` starts a psql, so more than a millisecond has passed since the request began to wait.
+        let turn = Clock::System.now().to_string();
+        other.release();
+        let seen = posted.join().unwrap().expect(201).data();
+        let at = seen["updates"][1]["created_at"].as_str().unwrap();
+        assert!(at >= turn.as_str(), "{at} is before {turn}");
+    });
 }

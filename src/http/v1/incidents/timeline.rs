@@ -33,13 +33,14 @@ pub(in crate::http) async fn post_incident_update(
     if body.get("status").and_then(Value::as_str) == Some(IncidentStatus::Resolved.as_str()) {
         caller.require(Permission::IncidentsResolve)?;
     }
-    let now = state.now();
-    let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = resource_lookup::lock_or_404(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = HiddenIncidentPart::of(&*write, &caller, &stored).await?;
     let languages = AnswerLanguage::negotiate(&headers, &caller.organisation);
     write.replaces(to_json(&IncidentView::of(&hidden.clone().seen(stored.clone()), &languages)));
+    // The time is read under the lock: the engine may have changed the incident while this request waited.
+    let now = state.now();
+    let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
     if !stored.timeline_size().has_room_for(&entry.message) {
         return Err(ApiError::Fields(FieldErrors::of("message", FieldRule::TimelineFull)));
     }
