@@ -151,6 +151,7 @@ pub(super) mod tests {
             kinds: vec![kind],
             services: 20_000,
             interval_seconds: 10,
+            warmup_seconds: 10,
             seconds: 10,
             locations: 1,
             targets: Vec::new(),

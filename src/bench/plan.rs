@@ -15,6 +15,8 @@ pub(super) struct ProbeBenchPlan {
     pub(super) services: u32,
     /// Seconds between two checks of one location.
     pub(super) interval_seconds: u32,
+    /// Time between the start of the services and the window, in seconds.
+    pub(super) warmup_seconds: u32,
     /// Length of the window, in seconds.
     pub(super) seconds: u32,
     /// Number of locations that check every service.
@@ -28,10 +30,12 @@ pub(super) struct ProbeBenchPlan {
 impl ProbeBenchPlan {
     pub(super) fn of(arguments: &ArgMatches) -> Self {
         let number = |name: &str| arguments.get_one::<u32>(name).copied().unwrap_or(1);
+        let warmup = arguments.get_one::<u32>("warmup").copied();
         Self {
             kinds: arguments.get_one::<Vec<BenchKind>>("type").cloned().unwrap_or_default(),
             services: number("services"),
             interval_seconds: number("interval"),
+            warmup_seconds: warmup.unwrap_or_else(|| number("interval")),
             seconds: number("seconds"),
             locations: arguments.get_one::<u8>("locations").copied().unwrap_or(1),
             targets: arguments.get_many::<String>("target").into_iter().flatten().cloned().collect(),
@@ -56,7 +60,7 @@ pub(super) fn command() -> Command {
         .long_about(
             "Measure checks from due to durable with the real engine, recorder and database (in a temporary folder, or \
              where --history-url says), beside the bare exchange without Watchkeeper in the same run. Checks are due by \
-             their services' phases; the window starts one interval after the services did.\n\n\
+             their services' phases; the window starts one interval after the services did, or after --warmup.\n\n\
              Services are spread over the --target addresses. Without any, a target is started as another process on \
              127.0.1.1 to 127.0.1.16; pings go to 127.1.0.0/16. DNS targets are names, asked of \
              --probe-dns-servers when targets are given.",
@@ -70,6 +74,11 @@ pub(super) fn command() -> Command {
                 .help("http, https, http2, tcp, dns, icmp, ssl or all"),
             number("services", "20000", "Services that are watched"),
             number("interval", "10", "Seconds between two checks of a service"),
+            Arg::new("warmup")
+                .long("warmup")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..=10_000_000))
+                .help("Seconds before the measured window [default: one interval]"),
             number("seconds", "10", "Length of the measured window"),
             Arg::new("locations")
                 .long("locations")
@@ -107,6 +116,7 @@ mod tests {
         let plan = plan(&[]).unwrap();
         assert_eq!((plan.kinds.as_slice(), plan.services), ([BenchKind::Http].as_slice(), 20_000));
         assert_eq!((plan.interval_seconds, plan.seconds, plan.locations), (10, 10, 1));
+        assert_eq!(plan.warmup_seconds, 10);
         assert!(plan.targets.is_empty() && !plan.as_json);
     }
 
@@ -119,6 +129,8 @@ mod tests {
             "6",
             "--interval",
             "3",
+            "--warmup",
+            "7",
             "--locations",
             "2",
             "--target",
@@ -128,7 +140,7 @@ mod tests {
         ];
         let plan = plan(&flags).unwrap();
         assert_eq!(plan.kinds, BenchKind::ALL);
-        assert_eq!(plan.targets, ["a", "b"]);
+        assert_eq!((plan.targets.as_slice(), plan.warmup_seconds), (["a".into(), "b".into()].as_slice(), 7));
         assert!((plan.due_in(10.0) - 40.0).abs() < f64::EPSILON);
     }
 

@@ -1,8 +1,8 @@
 //! `watchkeeper bench probe`: the whole pipeline (due, checked, verdict, aggregated, durable) measured on this machine.
 //!
-//! Per kind: start a target in another process, the pipeline, and its services; let one interval pass; count over a
-//! window; stop; then measure the bare exchange against the same target. Checks that could not be made are shown by
-//! reason.
+//! Per kind: start a target in another process, the pipeline, and its services; let one interval pass, or `--warmup`;
+//! count over a window; stop; then measure the bare exchange against the same target. Checks that could not be made are
+//! shown by reason.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -103,10 +103,9 @@ impl ProbeFixture {
     async fn measure(&self, plan: &ProbeBenchPlan, is_first: bool) -> anyhow::Result<ProbeFigures> {
         let pipeline = CheckPipeline::start(&self.config, self.kind).await?;
         let empty = usage::resident_bytes();
-        let interval = Duration::from_secs(plan.interval_seconds.into());
         let bar = progress(self.kind, plan);
         pipeline.watch(plan, &self.targets).await?;
-        pass(interval, &bar).await;
+        pass(Duration::from_secs(plan.warmup_seconds.into()), &bar).await;
 
         pipeline.lateness().await?;
         let before = pipeline.counts()?;
@@ -178,7 +177,7 @@ fn progress(kind: BenchKind, plan: &ProbeBenchPlan) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();
     }
-    let seconds = u64::from(plan.interval_seconds) + u64::from(plan.seconds);
+    let seconds = u64::from(plan.warmup_seconds) + u64::from(plan.seconds);
     let ticks = seconds * 1_000 / u64::try_from(TICK.as_millis()).unwrap_or(1);
     let style = ProgressStyle::with_template("{msg:>5} {wide_bar} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
