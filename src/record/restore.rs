@@ -26,7 +26,7 @@ use crate::model::watch::{AbsentVote, MemorySource, WatchMemory};
 use crate::service_router::ServiceRouter;
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
-use crate::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes};
+use crate::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes, OlderRows};
 use crate::store::history::{append, changes, feed};
 use crate::store::services::definitions;
 use crate::store::{Databases, StoreError, probe_locations};
@@ -54,6 +54,8 @@ struct RecordedPast {
     votes: LatestVotes,
     /// The span that `votes` covers completely.
     span: InclusiveSpan,
+    /// The rows from before the span.
+    older: OlderRows,
     statuses: HashMap<ServiceKey, StatusChange>,
     /// Recent transitions of services that may be flapping.
     flapping: HashMap<ServiceKey, FlappingState>,
@@ -142,7 +144,7 @@ async fn each_service(
         // Each query of an unavailable history takes seconds, so there is none in that case.
         if past.is_known
             && let Err(error) =
-                recent::complete(&databases.history, &mut past.votes, &expected, past.span).await
+                recent::complete(&databases.history, &mut past.votes, &expected, past.span, &past.older).await
         {
             if beginning.is_handed_over {
                 return Err(error.into());
@@ -178,11 +180,12 @@ async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<Reco
     };
     let span = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
     let votes = recent::within(reader, partitions, span).await?;
+    let older = OlderRows::before(reader, partitions, since).await?;
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     let turns_since = now.plus_ms(-i64::from(*status_rules::MINUTES.end()) * 60_000);
     let flapping = changes::flapping(reader, partitions, turns_since).await?;
-    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, span, statuses, flapping })
+    Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, span, older, statuses, flapping })
 }
 
 /// Returns the remote locations in use that the engine does not know yet. A deleted location has no vote.
@@ -217,11 +220,10 @@ async fn restore_service(
     beginning: WatchStart,
 ) -> RestoredService {
     let ServiceRouter { engine, compiler, .. } = router;
-    let nothing = HashMap::new();
-    let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
+    let votes = past.votes.of(definition.key);
     let memory = memory(&definition, compiler, past, votes);
     let memory = WatchMemory { source: beginning.source(), ..memory };
-    let last = votes.values().map(|vote| vote.checked_at).max();
+    let last = votes.iter().map(|(_, vote)| vote.checked_at).max();
     let backed_until = last.map(|last| backed_until(&definition, last, beginning.now, beginning.source()));
     let definition = Arc::new(definition);
     let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
@@ -286,7 +288,7 @@ fn memory(
     definition: &WatchDefinition,
     compiler: &DefinitionCompiler,
     past: &RecordedPast,
-    votes: &HashMap<i32, LocationVote>,
+    votes: &[(i32, LocationVote)],
 ) -> WatchMemory {
     let last = past.statuses.get(&definition.key);
     let mut memory = WatchMemory {
@@ -296,10 +298,10 @@ fn memory(
         ..WatchMemory::default()
     };
     if definition.heartbeat.is_some() {
-        memory.votes.extend(votes.values().map(|vote| (0, *vote)));
+        memory.votes.extend(votes.iter().map(|(_, vote)| (0, *vote)));
     }
     let Some(task) = &definition.task else {
-        memory.last_checked_at = votes.values().map(|vote| vote.checked_at).max();
+        memory.last_checked_at = votes.iter().map(|(_, vote)| vote.checked_at).max();
         return memory;
     };
     for (number, vote) in votes {

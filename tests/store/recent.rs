@@ -12,7 +12,7 @@ use watchkeeper::model::history::CheckRecord;
 use watchkeeper::model::partition::{Partition, PartitionSet};
 use watchkeeper::model::verdict::LocationVote;
 use watchkeeper::record::compaction::{Compaction, RetentionPolicy};
-use watchkeeper::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes};
+use watchkeeper::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes, OlderRows};
 use watchkeeper::store::history::segments::RetentionClass;
 
 use crate::support::Backend;
@@ -60,8 +60,8 @@ async fn the_newest_result_of_each_location_is_its_vote(
     }
     let found = recent::within(store.history.reader(), partitions, since(since_ms)).await.unwrap();
     let found: BTreeMap<(i64, String), LocationVote> = found
-        .into_iter()
-        .flat_map(|(service, votes)| votes.into_iter().map(move |(number, vote)| (service, number, vote)))
+        .iter()
+        .flat_map(|(service, votes)| votes.iter().map(move |(number, vote)| (service, *number, *vote)))
         .map(|(service, number, vote)| ((service, numbers.code(number).unwrap().to_owned()), vote))
         .collect();
     assert_eq!(found, expected);
@@ -73,8 +73,10 @@ fn since(since_ms: i64) -> InclusiveSpan {
 
 /// Everything that a restart reads of these services.
 async fn known(store: &Store, since_ms: i64, expected: &[ExpectedVotes]) -> LatestVotes {
-    let mut votes = recent::within(store.history.reader(), PartitionSet::ALL, since(since_ms)).await.unwrap();
-    recent::complete(&store.history, &mut votes, expected, since(since_ms)).await.unwrap();
+    let (reader, span) = (store.history.reader(), since(since_ms));
+    let mut votes = recent::within(reader, PartitionSet::ALL, span).await.unwrap();
+    let older = OlderRows::before(reader, PartitionSet::ALL, span.since).await.unwrap();
+    recent::complete(&store.history, &mut votes, expected, span, &older).await.unwrap();
     votes
 }
 
@@ -97,10 +99,14 @@ async fn the_last_result_is_found_at_any_age(#[values(Backend::Sqlite, Backend::
     )
     .await;
     let votes = known(&store, 1_000, &[expect(1, &[]), expect(3, &[])]).await;
-    let vote = |code: &str| votes[&1].get(&numbers.numbers(&[code.to_owned()])[0]).copied();
+    let number = |code: &str| numbers.numbers(&[code.to_owned()])[0];
+    let vote = |code: &str| {
+        let found = votes.of(1).iter().find(|(location, _)| *location == number(code));
+        found.map(|(_, vote)| *vote)
+    };
     assert_eq!(vote("a"), Some(LocationVote { status: CheckStatus::Degraded, checked_at: at(30) }));
     assert_eq!(vote("b"), Some(LocationVote { status: CheckStatus::Up, checked_at: at(20) }));
-    assert_eq!(votes.len(), 1);
+    assert_eq!(votes.iter().count(), 1);
 }
 
 /// Wherever they are by then: results arrive in any order, are sealed and merged in between, and some are late.
@@ -148,9 +154,9 @@ async fn the_newest_results_are_found_in_rows_and_blocks(
         let expected: Vec<_> =
             expected.iter().map(|(service, locations)| expect(*service, locations)).collect();
         let found = known(&store, now_ms - DAY_MS / 8, &expected).await;
-        let found = found.into_iter().flat_map(|(service, votes)| {
-            votes.into_iter().map(move |(number, vote)| ((service, number), vote))
-        });
+        let found = found
+            .iter()
+            .flat_map(|(service, votes)| votes.iter().map(move |(number, vote)| ((service, *number), *vote)));
         assert_eq!(found.collect::<BTreeMap<_, _>>(), newest, "round {round}");
     }
 }

@@ -5,10 +5,11 @@
 //! time: first in older rows, then in blocks. The summary of a block usually contains enough; its body is read only if
 //! its checks have different statuses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::store::connection::StoreConnection;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::fresh_check::{Column, Entity};
 
@@ -32,11 +33,14 @@ const BUCKETS_AT_ONCE: usize = 64;
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
 /// Number of services whose older rows are looked up at the same time.
 const LOOKUPS_AT_ONCE: usize = 8;
+/// Codes of statuses are less than this.
+const STATUSES: i64 = 16;
 /// Number of services per query of a segment.
 const SERVICES_AT_ONCE: usize = 256;
 
-/// The newest result of each service and location number.
-pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, LocationVote>>;
+/// The newest result of each location number, by service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatestVotes(HashMap<ServiceKey, Vec<(i32, LocationVote)>>);
 
 /// A service whose newest results are requested: of each expected location, or of any location if none is expected.
 #[derive(Clone, Debug)]
@@ -65,17 +69,50 @@ pub async fn within(
     partitions: PartitionSet,
     InclusiveSpan { since, until }: InclusiveSpan,
 ) -> Result<LatestVotes, HistoryError> {
-    let mut votes = LatestVotes::new();
+    let mut votes = LatestVotes::default();
     let buckets: Vec<i16> = buckets_of(partitions).collect();
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // One short range per bucket, instead of a long range over all rows in between.
-        let query = columns().filter(Column::Bucket.is_in(some.iter().copied()));
+        // One short range per bucket, instead of a long range over all rows in between. Only the newest row of a series leaves
+        // the database: each row that does costs ten times as much as one that is only read.
+        let newest = Expr::col(Column::CheckedAt).mul(STATUSES).add(Expr::col(Column::Status)).max();
+        let query = Entity::find().select_only().columns([Column::ServiceId, Column::LocationId]);
+        let query = query.expr_as(newest, "newest").filter(Column::Bucket.is_in(some.iter().copied()));
         let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
-        for row in query.into_model::<VoteRow>().all(&connection).await? {
-            take_row(&mut votes, &row);
+        let query = query.group_by(Column::ServiceId).group_by(Column::LocationId);
+        for row in query.into_model::<NewestRow>().all(&connection).await? {
+            votes.take_newest(&row);
         }
     }
     Ok(votes)
+}
+
+/// The buckets that have rows from before a span. The rows of a service in other buckets are all known from [`within`].
+#[derive(Clone, Debug, Default)]
+pub struct OlderRows(HashSet<i16>);
+
+impl OlderRows {
+    /// Reads which of the buckets of these partitions have rows from before `since`.
+    pub async fn before(
+        connection: &dyn StoreConnection,
+        partitions: PartitionSet,
+        since: Timestamp,
+    ) -> Result<Self, HistoryError> {
+        let mut found = HashSet::new();
+        for bucket in buckets_of(partitions) {
+            let query =
+                Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
+            let query = query.order_by_asc(Column::CheckedAt).limit(1);
+            let oldest = query.into_tuple::<i64>().one(&connection).await?;
+            if oldest.is_some_and(|oldest| oldest < since.ms()) {
+                found.insert(bucket);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    fn concern(&self, service: ServiceKey) -> bool {
+        self.0.contains(&bucket_of(service))
+    }
 }
 
 /// Start of the newest fresh result, which tells when this installation last recorded one; `None` if there is none.
@@ -85,7 +122,7 @@ pub async fn last_fresh(connection: &dyn StoreConnection) -> Result<Option<Times
         // Reads the last key of one bucket; a single statement for all buckets would scan them completely.
         let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
         let query = query.order_by_desc(Column::CheckedAt).limit(1);
-        last = last.max(query.into_tuple::<i64>().one(&connection).await?);
+        last = Ord::max(last, query.into_tuple::<i64>().one(&connection).await?);
     }
     Ok(last.map(Timestamp::from_ms))
 }
@@ -96,15 +133,17 @@ pub async fn complete(
     votes: &mut LatestVotes,
     expected: &[ExpectedVotes],
     span: InclusiveSpan,
+    older: &OlderRows,
 ) -> Result<(), HistoryError> {
     let reader = history.reader();
     let lacking = expected.iter().filter(|service| service.lacks_rows(votes, span.since));
-    let lacking: Vec<ServiceKey> = lacking.map(|service| service.service).collect();
+    let lacking = lacking.map(|service| service.service).filter(|service| older.concern(*service));
+    let lacking: Vec<ServiceKey> = lacking.collect();
     let mut found = stream::iter(lacking)
         .map(|service| rows_of(reader, service, span.until))
         .buffer_unordered(LOOKUPS_AT_ONCE);
     while let Some(rows) = found.try_next().await? {
-        rows.iter().for_each(|row| take_row(votes, row));
+        rows.iter().for_each(|row| votes.take_row(row));
     }
     // Read after the rows, so that results that are sealed in between are found in blocks.
     let sealed = progress::lock_sealing_horizon(reader).await?;
@@ -125,20 +164,20 @@ pub async fn complete(
 
 impl ExpectedVotes {
     fn lacks_rows(&self, votes: &LatestVotes, span_start: Timestamp) -> bool {
-        let Some(known) = votes.get(&self.service) else { return true };
-        self.since < span_start && !self.is_complete(known)
+        let known = votes.of(self.service);
+        known.is_empty() || self.since < span_start && !self.is_complete(known)
     }
 
     /// Returns true if this segment may contain newer results than `votes`; `sealed` is the sealing horizon.
     fn lacks_blocks(&self, votes: &LatestVotes, sealed: Timestamp, segment: &Segment) -> bool {
-        let Some(known) = votes.get(&self.service) else { return true };
+        let known = votes.of(self.service);
         let end = sealed.min(segment.purpose.to);
-        let is_newest = known.values().all(|vote| vote.checked_at >= end);
-        self.since < end && !(is_newest && self.is_complete(known))
+        let is_newest = known.iter().all(|(_, vote)| vote.checked_at >= end);
+        known.is_empty() || self.since < end && !(is_newest && self.is_complete(known))
     }
 
-    fn is_complete(&self, known: &HashMap<i32, LocationVote>) -> bool {
-        self.locations.iter().all(|number| known.contains_key(number))
+    fn is_complete(&self, known: &[(i32, LocationVote)]) -> bool {
+        self.locations.iter().all(|number| known.iter().any(|(location, _)| location == number))
     }
 }
 
@@ -168,7 +207,7 @@ async fn add_sealed(
     let mut mixed: Vec<BlockSummary> = Vec::new();
     for summary in newest {
         match only_status(summary).filter(|_| summary.last_at <= until) {
-            Some(status) => take(votes, summary.series, LocationVote { status, checked_at: summary.last_at }),
+            Some(status) => votes.take(summary.series, LocationVote { status, checked_at: summary.last_at }),
             None => mixed.push(*summary),
         }
     }
@@ -182,7 +221,7 @@ async fn add_sealed(
             let entries = BlockBody::open(bytes).and_then(|body| body.matching(&last));
             for entry in entries.map_err(|error| sealed::damaged(summary, &error))? {
                 let vote = LocationVote { status: entry.measurement.status, checked_at: entry.checked_at };
-                take(votes, summary.series, vote);
+                votes.take(summary.series, vote);
             }
         }
     }
@@ -208,18 +247,56 @@ fn columns() -> sea_orm::Select<Entity> {
     ])
 }
 
-fn take_row(votes: &mut LatestVotes, row: &VoteRow) {
-    let series = CheckSeries { service: row.service_id, location: row.location_id };
-    if let Some(status) = CheckStatus::from_code(row.status) {
-        take(votes, series, LocationVote { status, checked_at: Timestamp::from_ms(row.checked_at) });
+impl LatestVotes {
+    /// The newest results of a service, in no particular order; empty if it has none.
+    #[must_use]
+    pub fn of(&self, service: ServiceKey) -> &[(i32, LocationVote)] {
+        self.0.get(&service).map_or(&[], Vec::as_slice)
+    }
+
+    /// The newest results of each service.
+    pub fn iter(&self) -> impl Iterator<Item = (ServiceKey, &[(i32, LocationVote)])> {
+        self.0.iter().map(|(service, votes)| (*service, votes.as_slice()))
+    }
+
+    fn take_newest(&mut self, row: &NewestRow) {
+        let (checked_at, status) = (row.newest.div_euclid(STATUSES), row.newest.rem_euclid(STATUSES));
+        let status = i16::try_from(status).ok().and_then(CheckStatus::from_code);
+        self.take_status(row.service_id, row.location_id, status, checked_at);
+    }
+
+    fn take_row(&mut self, row: &VoteRow) {
+        self.take_status(row.service_id, row.location_id, CheckStatus::from_code(row.status), row.checked_at);
+    }
+
+    fn take_status(&mut self, service: i64, location: i32, status: Option<CheckStatus>, checked_at: i64) {
+        if let Some(status) = status {
+            let vote = LocationVote { status, checked_at: Timestamp::from_ms(checked_at) };
+            self.take(CheckSeries { service, location }, vote);
+        }
+    }
+
+    fn take(&mut self, series: CheckSeries, vote: LocationVote) {
+        let votes = self.0.entry(series.service).or_default();
+        match votes.iter_mut().find(|(location, _)| *location == series.location) {
+            Some((_, newest)) if newest.checked_at < vote.checked_at => *newest = vote,
+            Some(_) => {}
+            None => {
+                // Most services have a single location.
+                votes.reserve_exact(1);
+                votes.push((series.location, vote));
+            }
+        }
     }
 }
 
-fn take(votes: &mut LatestVotes, series: CheckSeries, vote: LocationVote) {
-    let newest = votes.entry(series.service).or_default().entry(series.location).or_insert(vote);
-    if newest.checked_at < vote.checked_at {
-        *newest = vote;
-    }
+/// The newest row of a series.
+#[derive(FromQueryResult)]
+struct NewestRow {
+    service_id: i64,
+    location_id: i32,
+    /// [`STATUSES`] times the time of the check, plus its status: so the greatest one is the newest.
+    newest: i64,
 }
 
 #[derive(FromQueryResult)]
