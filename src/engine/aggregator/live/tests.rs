@@ -154,7 +154,7 @@ fn a_verdict_is_sure_when_most_locations_agree(
     assert_eq!(live.snapshot(at(10)).sure_since, since.map(at));
 }
 
-/// 100,000 services at 3 locations, after a month, stay within 300 MiB.
+/// 100,000 services at 3 locations, after a month, stay within 120 MiB.
 #[test]
 fn a_month_of_a_service_fits_in_memory() {
     const ALLOCATOR_BYTES: usize = 16;
@@ -172,7 +172,7 @@ fn a_month_of_a_service_fits_in_memory() {
     let slot = (size_of::<(i64, LiveServiceState)>() + 1) * 131_072 / 100_000;
     let votes = live.votes.capacity() * size_of::<(LocationCode, LocationVote)>() + ALLOCATOR_BYTES;
     let service = slot + votes + live.window.heap_bytes() + ALLOCATOR_BYTES;
-    assert!(service * 100_000 <= 300 << 20, "{service} bytes a service");
+    assert!(service * 100_000 <= 120 << 20, "{service} bytes a service");
 }
 
 #[test]
