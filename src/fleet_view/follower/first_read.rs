@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::{Instant, timeout};
 
 use crate::clock::Timestamp;
@@ -18,6 +19,9 @@ use crate::fleet_view::view::{FleetContents, FleetView};
 use crate::model::service::ServiceKey;
 use crate::store::commit_log::WrittenData;
 use crate::store::{MainError, StoreError, services, tags};
+
+/// Number of parts that are read at the same time: each waits for two databases and the engine in turn.
+const PARTS_AT_ONCE: usize = 4;
 
 /// All services of an organisation, as far as they have been read.
 pub(in crate::fleet_view) struct FirstRead {
@@ -71,18 +75,28 @@ impl FirstRead {
 
     /// Reads the services that are left.
     pub(in crate::fleet_view) async fn read_rest(&mut self, now: Timestamp) -> Result<(), MainError> {
-        while self.read < self.revisions.len() {
-            let next = self.revisions[self.read..].iter().take(CHUNK);
-            let keys: Vec<ServiceKey> = next.map(|(key, _)| *key).collect();
-            let FleetFollower { reader, concerned, silent, .. } = &mut self.follower;
-            let unwatched = self.absence.unwatched();
-            for facts in reader.facts(&keys, concerned, unwatched, now).await? {
-                if !facts.measured.is_answered && self.absence.since(facts.outline.key).is_none() {
+        let Self { follower, columns, absence, revisions, read } = self;
+        let FleetFollower { reader, concerned, silent, .. } = follower;
+        let unwatched = absence.unwatched();
+        let rest = revisions[*read..].chunks(CHUNK);
+        let mut parts = stream::iter(rest)
+            .map(|part| {
+                let keys: Vec<ServiceKey> = part.iter().map(|(key, _)| *key).collect();
+                let (reader, concerned) = (&*reader, &*concerned);
+                async move {
+                    let facts = reader.facts(&keys, concerned, unwatched, now).await?;
+                    Ok::<_, MainError>((keys.len(), facts))
+                }
+            })
+            .buffered(PARTS_AT_ONCE);
+        while let Some((keys, facts)) = parts.try_next().await? {
+            for facts in facts {
+                if !facts.measured.is_answered && absence.since(facts.outline.key).is_none() {
                     silent.insert(facts.outline.key);
                 }
-                self.columns.append(&facts);
+                columns.append(&facts);
             }
-            self.read += keys.len();
+            *read += keys;
         }
         Ok(())
     }
