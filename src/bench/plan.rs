@@ -60,7 +60,7 @@ pub(super) fn command() -> Command {
         .long_about(
             "Measure checks from due to durable with the real engine, recorder and database (in a temporary folder, or \
              where --history-url says), beside the bare exchange without Watchkeeper in the same run. Checks are due by \
-             their services' phases; the window starts one interval after the services did, or after --warmup.\n\n\
+             their services' phases; the window starts one interval after the services did, or --warmup seconds after.\n\n\
              Services are spread over the --target addresses. Without any, a target is started as another process on \
              127.0.1.1 to 127.0.1.16; pings go to 127.1.0.0/16. DNS targets are names, asked of \
              --probe-dns-servers when targets are given.",

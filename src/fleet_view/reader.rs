@@ -21,7 +21,7 @@ use crate::store::maintenances::effect::covered_since;
 use crate::store::services::outlines;
 use crate::store::{Databases, HistoryError, MainError, tags};
 
-/// Maximum number of services that are read at a time.
+/// Maximum number of services that are read in one part.
 pub(super) const CHUNK: usize = 1_000;
 /// Time limit for reading from the history.
 pub(super) const HISTORY_PATIENCE: Duration = Duration::from_millis(500);
@@ -175,7 +175,8 @@ impl FleetReader {
         }
     }
 
-    fn failure(&self) -> Option<Instant> {
+    /// The time at which the history last failed to answer, if it ever has.
+    pub(super) fn failure(&self) -> Option<Instant> {
         *self.history_failed_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

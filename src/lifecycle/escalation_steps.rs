@@ -18,9 +18,15 @@ use crate::store::{
 };
 
 /// Takes the step that is due, if it still is: writes its messages and the time of the next step. Returns the number of
-/// messages that are sent now.
-pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) -> Result<usize, MainError> {
+/// messages that are sent now. The clock is read under the lock, so that messages about an incident have the order of its
+/// changes.
+pub async fn take_step(
+    transaction: &Transaction,
+    due: DueStep,
+    clock: impl FnOnce() -> Timestamp,
+) -> Result<usize, MainError> {
     organisations::lock(transaction, due.organisation).await?;
+    let now = clock();
     let Some((policy, progress)) = escalations::claim_due(transaction, due.incident, now).await? else {
         return Ok(0);
     };

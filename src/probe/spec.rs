@@ -1,7 +1,7 @@
 //! The specification of one check, parsed and ready: no text is parsed again while checks run.
 //!
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
-//! Up to 100,000 specifications exist at once, so lists are boxed slices.
+//! A million specifications may exist at once, so lists have no spare capacity, and default conditions are shared.
 
 use std::net::IpAddr;
 use std::sync::Arc;

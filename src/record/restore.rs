@@ -35,8 +35,8 @@ use crate::store::{Databases, StoreError, probe_locations};
 const PAGE: u64 = 1_000;
 /// Services restored at the same time.
 const AT_ONCE: usize = 32;
-/// The span before the last result, in milliseconds, of which all results are read in one query; older results are looked
-/// up.
+/// The span before the last result, in milliseconds, of which the newest result of each series is read with few queries; older
+/// results are looked up.
 const RECENT_MS: i64 = 900_000;
 /// Span before now that is read for services that another node watched until a moment ago, in milliseconds.
 const HANDED_OVER_MS: i64 = 120_000;
@@ -144,7 +144,8 @@ async fn each_service(
         // Each query of an unavailable history takes seconds, so there is none in that case.
         if past.is_known
             && let Err(error) =
-                recent::complete(&databases.history, &mut past.votes, &expected, past.span, &past.older).await
+                recent::complete(&databases.history, &mut past.votes, &expected, past.span, &mut past.older)
+                    .await
         {
             if beginning.is_handed_over {
                 return Err(error.into());
@@ -180,7 +181,7 @@ async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<Reco
     };
     let span = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
     let votes = recent::within(reader, partitions, span).await?;
-    let older = OlderRows::before(reader, partitions, since).await?;
+    let older = OlderRows::before(partitions, since);
     let latest = changes::latest_of(reader, partitions).await?;
     let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     let turns_since = now.plus_ms(-i64::from(*status_rules::MINUTES.end()) * 60_000);

@@ -1,5 +1,8 @@
 //! Steps of escalations: each is taken once, however often they are polled, and none after an acknowledgement.
 
+use std::cell::Cell;
+
+use futures_util::future::join;
 use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
@@ -18,7 +21,7 @@ use watchkeeper::model::notification::{ChannelKind, NotificationEvent};
 use watchkeeper::model::recurrence::zone::IanaZone;
 use watchkeeper::store::escalations::{DueStep, due, find};
 use watchkeeper::store::notifications::courier::{self, TryRecord};
-use watchkeeper::store::{contacts, escalation_policies};
+use watchkeeper::store::{contacts, escalation_policies, organisations};
 
 use crate::incidents::made;
 use crate::notifications::{channel_of_kind, stored_channel, waiting};
@@ -65,9 +68,31 @@ async fn stored_policy_of(
 
 async fn take(store: &Store, step: DueStep, now: i64) -> usize {
     let transaction = store.main.begin().await.unwrap();
-    let messages = take_step(&transaction, step, at(now)).await.unwrap();
+    let messages = take_step(&transaction, step, || at(now)).await.unwrap();
     transaction.commit().await.unwrap();
     messages
+}
+
+/// A step has the time of its turn, so its messages follow what was written while it waited.
+#[tokio::test]
+async fn the_time_of_a_step_is_read_in_its_turn() {
+    let Some(store) = Backend::Postgres.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let earlier = store.main.begin().await.unwrap();
+    organisations::lock(&earlier, owner.key).await.unwrap();
+    let is_free = Cell::new(false);
+    let transaction = store.main.begin().await.unwrap();
+    let step = DueStep { organisation: owner.key, incident: 0 };
+    let clock = || {
+        assert!(is_free.get(), "the clock was read before the turn");
+        at(0)
+    };
+    let release = async {
+        is_free.set(true);
+        earlier.commit().await.unwrap();
+    };
+    let (taken, ()) = join(take_step(&transaction, step, clock), release).await;
+    assert_eq!(taken.unwrap(), 0);
 }
 
 #[rstest]

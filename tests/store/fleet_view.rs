@@ -374,6 +374,40 @@ fn a_first_reading_may_be_dropped_at_any_point(
     });
 }
 
+/// A first reading of several parts, of which several are read at once, is dropped after each few steps.
+#[rstest]
+fn a_first_reading_of_many_parts_reads_each_service_once(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    const SERVICES: usize = 3_500;
+    System::new().block_on(async {
+        let Some(process) = Process::start(backend, Ownership::alone()).await else { return };
+        let transaction = process.store.main.begin().await.unwrap();
+        for number in 0..SERVICES {
+            let named = service(process.owner.key, &format!("{number:04}"));
+            services::insert(&transaction, named).await.unwrap();
+        }
+        process.commit(transaction, &[ChangeScope::Organisation(process.owner.key)]).await;
+        for polls in [3, 10, 30, 100] {
+            let mut first = Box::pin(process.views.of(process.owner.key, at(50_000)));
+            for _ in 0..polls {
+                if poll!(first.as_mut()).is_ready() {
+                    break;
+                }
+                sleep(Duration::from_millis(1)).await;
+            }
+        }
+        let view = process.views.current(process.owner.key, at(50_000)).await.unwrap();
+        assert_eq!(view.len(), SERVICES);
+        let visible = process.views.visible_tags(Visibility::whole(process.owner.key)).await.unwrap();
+        let paging = FleetPaging { after: None, limit: 2 * SERVICES };
+        let rows = view.search(&parse("sort:name").query, &visible, &paging, at(50_000)).rows;
+        let names: Vec<String> = rows.into_iter().map(|row| row.name).collect();
+        assert_eq!(names, (0..SERVICES).map(|number| format!("{number:04}")).collect::<Vec<_>>());
+        process.router.engine.stop().await;
+    });
+}
+
 /// Another caller reads all services. What is committed meanwhile is in the view as well.
 #[rstest]
 fn a_caller_that_waits_for_the_first_reading_misses_nothing(

@@ -75,8 +75,8 @@ fn since(since_ms: i64) -> InclusiveSpan {
 async fn known(store: &Store, since_ms: i64, expected: &[ExpectedVotes]) -> LatestVotes {
     let (reader, span) = (store.history.reader(), since(since_ms));
     let mut votes = recent::within(reader, PartitionSet::ALL, span).await.unwrap();
-    let older = OlderRows::before(reader, PartitionSet::ALL, span.since).await.unwrap();
-    recent::complete(&store.history, &mut votes, expected, span, &older).await.unwrap();
+    let mut older = OlderRows::before(PartitionSet::ALL, span.since);
+    recent::complete(&store.history, &mut votes, expected, span, &mut older).await.unwrap();
     votes
 }
 
@@ -107,6 +107,37 @@ async fn the_last_result_is_found_at_any_age(#[values(Backend::Sqlite, Backend::
     assert_eq!(vote("a"), Some(LocationVote { status: CheckStatus::Degraded, checked_at: at(30) }));
     assert_eq!(vote("b"), Some(LocationVote { status: CheckStatus::Up, checked_at: at(20) }));
     assert_eq!(votes.iter().count(), 1);
+}
+
+/// Few services are looked up one by one; for many, the older rows of all services are read at once.
+#[rstest]
+#[case::looked_up(40)]
+#[case::read_at_once(1_500)]
+#[tokio::test]
+async fn the_last_result_of_many_slow_services_is_found(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] services: i64,
+) {
+    let Some(store) = backend.open().await else { return };
+    let row = |at_ms, service, status| check(service, "a", at_ms, status);
+    let rows: Vec<_> = (1..=services)
+        .flat_map(|service| {
+            [row(service, service, CheckStatus::Down), row(services + service, service, CheckStatus::Up)]
+        })
+        .collect();
+    append_checks(&store.history, &rows).await;
+    let span = since(1_000_000);
+    let mut older = OlderRows::before(PartitionSet::ALL, span.since);
+    let mut votes = LatestVotes::default();
+    let expected: Vec<_> = (1..=services + 3).map(|service| expect(service, &[])).collect();
+    for page in expected.chunks(400) {
+        recent::complete(&store.history, &mut votes, page, span, &mut older).await.unwrap();
+    }
+    assert_eq!(votes.iter().count() as i64, services);
+    for service in 1..=services {
+        let vote = LocationVote { status: CheckStatus::Up, checked_at: at(services + service) };
+        assert_eq!(votes.of(service).iter().map(|(_, vote)| *vote).collect::<Vec<_>>(), [vote]);
+    }
 }
 
 /// Wherever they are by then: results arrive in any order, are sealed and merged in between, and some are late.

@@ -20,8 +20,9 @@ use crate::model::service::ServiceKey;
 use crate::store::commit_log::WrittenData;
 use crate::store::{MainError, StoreError, services, tags};
 
-/// Number of parts that are read at the same time: each waits for two databases and the engine in turn.
-const PARTS_AT_ONCE: usize = 4;
+/// Number of parts that are read at the same time: each waits for two databases and the engine in turn. Fewer than the reading
+/// connections of a SQLite database, so that requests do not wait for them.
+const PARTS_AT_ONCE: usize = 3;
 
 /// All services of an organisation, as far as they have been read.
 pub(in crate::fleet_view) struct FirstRead {
@@ -103,7 +104,11 @@ impl FirstRead {
 
     /// Returns the view, and the follower that keeps it up to date, after all services were read.
     pub(in crate::fleet_view) fn finish(self, now: Timestamp) -> (FleetFollower, FleetView) {
-        let Self { follower, mut columns, absence, revisions, .. } = self;
+        let Self { mut follower, mut columns, absence, revisions, .. } = self;
+        // The times of some statuses could not be read: all states are read again once the history answers.
+        if follower.reader.failure().is_some() {
+            follower.changes = None;
+        }
         columns.finish();
         for (key, revision) in revisions {
             columns.set_revision(key, revision);

@@ -79,7 +79,7 @@ pub trait IdempotencyStore {
 ///
 /// # Errors
 ///
-/// 400, 409 or 422 for the key; otherwise those of the handler.
+/// 400, 409 or 422 for the key; 401 if the token has just been deleted; otherwise those of the handler.
 pub async fn run<S: IdempotencyStore + 'static>(
     routes: Arc<RouteTable<S>>,
     handler: Handler<S>,

@@ -88,10 +88,10 @@ impl<S: KeyStore> IdempotencyStore for S {
         let claimed = keys::claim(&write, new).await?;
         if claimed == ClaimOutcome::TokenDeleted {
             write.undo().await?;
-            return Err(ApiError::Unauthorised);
+        } else {
+            // Commits even if nothing was claimed: the response that was found may not be durable yet.
+            write.commit().await?;
         }
-        // Commits even if nothing was claimed: the response that was found may not be durable yet.
-        write.commit().await?;
         Ok(match claimed {
             ClaimOutcome::Mine => KeyState::Mine,
             ClaimOutcome::Running => KeyState::Running,

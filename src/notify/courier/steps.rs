@@ -6,8 +6,8 @@ use crate::clock::Timestamp;
 use crate::lifecycle::clock_setback::bring_back;
 use crate::lifecycle::escalation_steps::take_step;
 use crate::notify::courier::attempt::Courier;
+use crate::store::MainError;
 use crate::store::escalations::{DueStep, due};
-use crate::store::{MainError, organisations};
 
 /// The smallest setback of the clock that is noticed, in milliseconds.
 const SETBACK_MS: i64 = 5_000;
@@ -40,9 +40,7 @@ impl Courier {
 
     async fn take(&self, step: DueStep) -> Result<(), MainError> {
         let transaction = self.databases.main.begin().await?;
-        // The time is read under the lock, so that messages about an incident have the order of its changes.
-        organisations::lock(&transaction, step.organisation).await?;
-        take_step(&transaction, step, self.guard.now()).await?;
+        take_step(&transaction, step, || self.guard.now()).await?;
         transaction.commit().await?;
         self.counters.steps.fetch_add(1, Ordering::Relaxed);
         Ok(())

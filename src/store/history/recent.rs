@@ -5,7 +5,7 @@
 //! time: first in older rows, then in blocks. The summary of a block usually contains enough; its body is read only if
 //! its checks have different statuses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::store::connection::StoreConnection;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -31,10 +31,13 @@ const BUCKETS_AT_ONCE: usize = 64;
 /// Maximum number of older rows that are searched for one service; locations without a result among them are looked up in
 /// blocks.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
-/// Number of services whose older rows are looked up at the same time.
+/// Number of services or buckets whose older rows are looked up at the same time.
 const LOOKUPS_AT_ONCE: usize = 8;
-/// Codes of statuses are less than this.
-const STATUSES: i64 = 16;
+/// A time and a status are read as one number: the time times this, plus the code of the status.
+const STATUS_RADIX: i64 = 16;
+const _: () = assert!(
+    CheckStatus::Up.code() < 16 && CheckStatus::Degraded.code() < 16 && CheckStatus::Down.code() < 16
+);
 /// Number of services per query of a segment.
 const SERVICES_AT_ONCE: usize = 256;
 
@@ -67,52 +70,90 @@ pub struct InclusiveSpan {
 pub async fn within(
     connection: &dyn StoreConnection,
     partitions: PartitionSet,
-    InclusiveSpan { since, until }: InclusiveSpan,
+    span: InclusiveSpan,
 ) -> Result<LatestVotes, HistoryError> {
     let mut votes = LatestVotes::default();
-    let buckets: Vec<i16> = buckets_of(partitions).collect();
-    for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // One short range per bucket, instead of a long range over all rows in between. Only the newest row of a series leaves
-        // the database: each row that does costs ten times as much as one that is only read.
-        let newest = Expr::col(Column::CheckedAt).mul(STATUSES).add(Expr::col(Column::Status)).max();
-        let query = Entity::find().select_only().columns([Column::ServiceId, Column::LocationId]);
-        let query = query.expr_as(newest, "newest").filter(Column::Bucket.is_in(some.iter().copied()));
-        let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
-        let query = query.group_by(Column::ServiceId).group_by(Column::LocationId);
-        for row in query.into_model::<NewestRow>().all(&connection).await? {
-            votes.take_newest(&row);
-        }
-    }
+    votes.add_within(connection, partitions, span).await?;
     Ok(votes)
 }
 
-/// The buckets that have rows from before a span. The rows of a service in other buckets are all known from [`within`].
+/// The rows from before a span, for services that have none in it.
 #[derive(Clone, Debug, Default)]
-pub struct OlderRows(HashSet<i16>);
+pub struct OlderRows {
+    partitions: PartitionSet,
+    since: Timestamp,
+    /// Whether these buckets have rows from before the span. If not, their services have no rows but those that [`within`] reads,
+    /// and rows from after the span.
+    buckets: HashMap<i16, bool>,
+    /// Number of services that have been looked up.
+    lookups: usize,
+}
 
 impl OlderRows {
-    /// Reads which of the buckets of these partitions have rows from before `since`.
-    pub async fn before(
-        connection: &dyn StoreConnection,
-        partitions: PartitionSet,
-        since: Timestamp,
-    ) -> Result<Self, HistoryError> {
-        let mut found = HashSet::new();
-        for bucket in buckets_of(partitions) {
-            let query =
-                Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
-            let query = query.order_by_asc(Column::CheckedAt).limit(1);
-            let oldest = query.into_tuple::<i64>().one(&connection).await?;
-            if oldest.is_some_and(|oldest| oldest < since.ms()) {
-                found.insert(bucket);
-            }
-        }
-        Ok(Self(found))
+    /// The rows from before `since` of the services of these partitions.
+    #[must_use]
+    pub fn before(partitions: PartitionSet, since: Timestamp) -> Self {
+        Self { partitions, since, ..Self::default() }
     }
 
-    fn concern(&self, service: ServiceKey) -> bool {
-        self.0.contains(&bucket_of(service))
+    /// Returns the services that may have rows. Each bucket is asked once.
+    async fn with_rows(
+        &mut self,
+        connection: &dyn StoreConnection,
+        services: &[ServiceKey],
+    ) -> Result<Vec<ServiceKey>, HistoryError> {
+        let buckets: BTreeSet<i16> = services.iter().map(|service| bucket_of(*service)).collect();
+        let unknown: Vec<i16> =
+            buckets.into_iter().filter(|bucket| !self.buckets.contains_key(bucket)).collect();
+        let since = self.since;
+        let mut asked = stream::iter(unknown)
+            .map(|bucket| async move {
+                let oldest = oldest(connection, bucket).await?;
+                Ok::<_, HistoryError>((bucket, oldest.is_some_and(|oldest| oldest < since)))
+            })
+            .buffer_unordered(LOOKUPS_AT_ONCE);
+        while let Some((bucket, has_rows)) = asked.try_next().await? {
+            self.buckets.insert(bucket, has_rows);
+        }
+        let has_rows = |service: &ServiceKey| self.buckets.get(&bucket_of(*service)) == Some(&true);
+        Ok(services.iter().copied().filter(has_rows).collect())
     }
+
+    /// Adds the newest rows of these services. A lookup may read all older rows of a bucket: once there were as many lookups as
+    /// buckets, the older rows of all services are read instead, once.
+    async fn add_rows(
+        &mut self,
+        connection: &dyn StoreConnection,
+        votes: &mut LatestVotes,
+        services: &[ServiceKey],
+        span: InclusiveSpan,
+    ) -> Result<(), HistoryError> {
+        let services = self.with_rows(connection, services).await?;
+        if services.is_empty() {
+            return Ok(());
+        }
+        self.lookups += services.len();
+        if self.lookups > usize::from(BUCKETS.unsigned_abs()) {
+            let older = InclusiveSpan { since: Timestamp::from_ms(i64::MIN), until: span.since };
+            votes.add_within(connection, self.partitions, older).await?;
+            self.buckets.extend((0..BUCKETS).map(|bucket| (bucket, false)));
+            return Ok(());
+        }
+        let mut found = stream::iter(services)
+            .map(|service| rows_of(connection, service, span.until))
+            .buffer_unordered(LOOKUPS_AT_ONCE);
+        while let Some(rows) = found.try_next().await? {
+            rows.iter().for_each(|row| votes.take_row(row));
+        }
+        Ok(())
+    }
+}
+
+/// Start of the oldest row of a bucket.
+async fn oldest(connection: &dyn StoreConnection, bucket: i16) -> Result<Option<Timestamp>, HistoryError> {
+    let query = Entity::find().select_only().column(Column::CheckedAt).filter(Column::Bucket.eq(bucket));
+    let oldest = query.order_by_asc(Column::CheckedAt).limit(1).into_tuple::<i64>().one(&connection).await?;
+    Ok(oldest.map(Timestamp::from_ms))
 }
 
 /// Start of the newest fresh result, which tells when this installation last recorded one; `None` if there is none.
@@ -133,18 +174,15 @@ pub async fn complete(
     votes: &mut LatestVotes,
     expected: &[ExpectedVotes],
     span: InclusiveSpan,
-    older: &OlderRows,
+    older: &mut OlderRows,
 ) -> Result<(), HistoryError> {
     let reader = history.reader();
-    let lacking = expected.iter().filter(|service| service.lacks_rows(votes, span.since));
-    let lacking = lacking.map(|service| service.service).filter(|service| older.concern(*service));
-    let lacking: Vec<ServiceKey> = lacking.collect();
-    let mut found = stream::iter(lacking)
-        .map(|service| rows_of(reader, service, span.until))
-        .buffer_unordered(LOOKUPS_AT_ONCE);
-    while let Some(rows) = found.try_next().await? {
-        rows.iter().for_each(|row| votes.take_row(row));
-    }
+    let lacking: Vec<ServiceKey> = expected
+        .iter()
+        .filter(|service| service.lacks_rows(votes, span.since))
+        .map(|service| service.service)
+        .collect();
+    older.add_rows(reader, votes, &lacking, span).await?;
     // Read after the rows, so that results that are sealed in between are found in blocks.
     let sealed = progress::lock_sealing_horizon(reader).await?;
     for segment in segments::visible(reader).await? {
@@ -259,8 +297,31 @@ impl LatestVotes {
         self.0.iter().map(|(service, votes)| (*service, votes.as_slice()))
     }
 
+    /// Adds the newest fresh results within the span, of the services of these partitions.
+    async fn add_within(
+        &mut self,
+        connection: &dyn StoreConnection,
+        partitions: PartitionSet,
+        InclusiveSpan { since, until }: InclusiveSpan,
+    ) -> Result<(), HistoryError> {
+        let buckets: Vec<i16> = buckets_of(partitions).collect();
+        for some in buckets.chunks(BUCKETS_AT_ONCE) {
+            // One short range per bucket, instead of a long range over all rows in between. Only the newest row of a series leaves
+            // the database: each row that does costs ten times as much as one that is only read.
+            let newest = Expr::col(Column::CheckedAt).mul(STATUS_RADIX).add(Expr::col(Column::Status)).max();
+            let query = Entity::find().select_only().columns([Column::ServiceId, Column::LocationId]);
+            let query = query.expr_as(newest, "newest").filter(Column::Bucket.is_in(some.iter().copied()));
+            let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
+            let query = query.group_by(Column::ServiceId).group_by(Column::LocationId);
+            for row in query.into_model::<NewestRow>().all(&connection).await? {
+                self.take_newest(&row);
+            }
+        }
+        Ok(())
+    }
+
     fn take_newest(&mut self, row: &NewestRow) {
-        let (checked_at, status) = (row.newest.div_euclid(STATUSES), row.newest.rem_euclid(STATUSES));
+        let (checked_at, status) = (row.newest.div_euclid(STATUS_RADIX), row.newest.rem_euclid(STATUS_RADIX));
         let status = i16::try_from(status).ok().and_then(CheckStatus::from_code);
         self.take_status(row.service_id, row.location_id, status, checked_at);
     }
@@ -295,7 +356,7 @@ impl LatestVotes {
 struct NewestRow {
     service_id: i64,
     location_id: i32,
-    /// [`STATUSES`] times the time of the check, plus its status: so the greatest one is the newest.
+    /// [`STATUS_RADIX`] times the time of the check, plus its status: so the greatest one is the newest.
     newest: i64,
 }
 
