@@ -19,7 +19,7 @@ pub struct VerdictChanges(Mutex<VerdictQueue>);
 
 #[derive(Debug, Default)]
 struct VerdictQueue {
-    /// Whether a reader has asked for a position.
+    /// True once a reader has asked for a position.
     has_reader: bool,
     /// Number of changes that are no longer stored.
     dropped: u64,

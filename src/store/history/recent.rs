@@ -82,8 +82,8 @@ pub async fn within(
 pub struct OlderRows {
     partitions: PartitionSet,
     since: Timestamp,
-    /// Whether these buckets have rows from before the span. If not, their services have no rows but those that [`within`] reads,
-    /// and rows from after the span.
+    /// The buckets that were asked: true if a bucket has rows from before the span. If not, its services have no rows but those
+    /// that [`within`] reads, and rows from after the span.
     buckets: HashMap<i16, bool>,
     /// Number of services that have been looked up.
     lookups: usize,
