@@ -348,7 +348,7 @@ fn services_without_an_owner_are_marked(#[values(Backend::Sqlite, Backend::Postg
     });
 }
 
-/// A client that gives up drops the first reading. Whoever asks next gets everything that was committed before.
+/// A client that gives up drops the first reading. The next caller gets everything that was committed before.
 #[rstest]
 fn a_first_reading_may_be_dropped_at_any_point(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,

@@ -1,9 +1,8 @@
 //! Lists of services by status or text (contract 4.3.3), which the database cannot filter by.
 //!
-//! Where no other process writes to the database, all services are in memory (`fleet_view`), so that a list takes as long for
-//! many services as for few. Otherwise, and while those of many other organisations are in memory, all services of the list are
-//! read, a chunk at a time. In both cases only the rows of the
-//! page are read whole.
+//! Where no other process writes to the database, all services are in memory (`fleet_view`) from the first such list on, which
+//! waits until they have been read. Otherwise, and while those of many other organisations are in memory, all services of the
+//! list are read, a chunk at a time. In both cases only the rows of the page are read whole.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
