@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::store::connection::StoreConnection;
-use sea_orm::sea_query::{Query, SelectStatement};
+use sea_orm::sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use sea_orm::{ActiveValue::Set, ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::service_dependency::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::{service, service_tag, tag};
@@ -95,12 +95,15 @@ pub async fn graph(
     connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<DependencyGraph, MainError> {
-    let of_organisation = Query::select()
+    // The owner of each dependency is looked up: a list of all services would have to be made for each write, and there are far
+    // more of these than dependencies.
+    let owner = Query::select()
         .column(service::Column::Id)
         .from(service::Entity)
+        .and_where(Expr::col((service::Entity, service::Column::Id)).equals((Entity, Column::ServiceId)))
         .and_where(service::Column::OrganisationId.eq(organisation))
         .to_owned();
-    let rows = Entity::find().filter(Column::ServiceId.in_subquery(of_organisation)).all(&connection).await?;
+    let rows = Entity::find().filter(Expr::exists(owner)).all(&connection).await?;
     let mut graph = DependencyGraph::default();
     add_rows(connection, &mut graph, &rows, None).await?;
     Ok(graph)
