@@ -1,11 +1,12 @@
 //! The rolling figures of the time before the engine started.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::engine::Engine;
+use crate::model::history::StatusChange;
 use crate::model::service::ServiceKey;
 use crate::model::service_window::ServiceWindow as DecidedWindow;
 use crate::model::time_range::TimeRange;
@@ -13,13 +14,11 @@ use crate::record::restore::answered_checks::AnsweredChecks;
 use crate::record::restore::{AT_ONCE, RestoredService, recall};
 use crate::stats::rolling_stats::{DailyStats, RollingStats, WINDOW_DAYS};
 use crate::stats::uptime::{cover, covers, measured, per_day};
-use crate::store::history::changes;
+use crate::store::history::many_changes;
 use crate::store::{Databases, StoreError, windows};
 
-/// Number of services recomputed at the same time; small, because others need connections of PostgreSQL meanwhile.
-const UNDONE_AT_ONCE: usize = 4;
-/// Number of services whose rollups are read in one query: a few megabytes.
-const SERVICES_AT_ONCE: usize = 32;
+/// Number of services whose rollups and status changes are read together: a few megabytes.
+const SERVICES_AT_ONCE: usize = 64;
 
 /// Computes the rolling figures of the time before the engine started, and passes them to the engine.
 pub async fn restore_figures(
@@ -32,15 +31,15 @@ pub async fn restore_figures(
     let keys = restored.iter().map(|service| service.key);
     let mut answered = AnsweredChecks::read(&databases.history, keys, TimeRange { from, to: until }).await?;
     for some in restored.chunks(SERVICES_AT_ONCE) {
-        let keys = some.iter().map(|service| service.key).collect();
+        // May record a no-data period, so the changes are read afterwards.
+        let recalled = stream::iter(some).map(|service| recall(databases, service, until));
+        let recalled: Vec<RestoredService> = recalled.buffered(AT_ONCE).try_collect().await?;
+        let keys = recalled.iter().map(|service| service.key).collect();
         let past = PastFigures::read(databases, &mut answered, keys, until).await?;
-        let given = stream::iter(some).map(|service| async {
-            let service = recall(databases, service, until).await?;
+        for service in &recalled {
             let backed_until = service.backed_until.unwrap_or(from);
-            engine.prime(service.id, service.key, &past.of(service.key, backed_until).await?);
-            Ok::<(), StoreError>(())
-        });
-        given.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+            engine.prime(service.id, service.key, &past.of(service.key, backed_until));
+        }
     }
     Ok(())
 }
@@ -59,11 +58,9 @@ pub async fn recompute_undone(databases: &Databases, engine: &Engine) -> Result<
         for some in at_once.chunks(SERVICES_AT_ONCE) {
             let keys = some.iter().map(|service| service.key).collect();
             let past = PastFigures::read(databases, &mut answered, keys, until).await?;
-            let given = stream::iter(some).map(|service| async {
-                engine.replace_past(*service, &past.of(service.key, until).await?);
-                Ok::<(), StoreError>(())
-            });
-            given.buffer_unordered(UNDONE_AT_ONCE).try_collect::<()>().await?;
+            for service in some {
+                engine.replace_past(*service, &past.of(service.key, until));
+            }
         }
     }
     Ok(())
@@ -75,51 +72,49 @@ fn window_start(until: Timestamp) -> Timestamp {
 }
 
 /// The past of some services up to `until`, read for all of them with common queries.
-struct PastFigures<'a> {
-    databases: &'a Databases,
+struct PastFigures {
     until: Timestamp,
     answers: BTreeMap<ServiceKey, RollingStats>,
+    /// Status changes of the span, preceded by the last one before it, by service.
+    changes: HashMap<ServiceKey, Vec<StatusChange>>,
     /// Pauses, overrides and maintenances, by service and start.
     decided: Vec<DecidedWindow>,
 }
 
-impl<'a> PastFigures<'a> {
+impl PastFigures {
     /// Reads the past of these services, which must be in the order of their keys.
     async fn read(
-        databases: &'a Databases,
+        databases: &Databases,
         answered: &mut AnsweredChecks<'_>,
         services: Vec<ServiceKey>,
         until: Timestamp,
     ) -> Result<Self, StoreError> {
         let answers = answered.of(&services).await?;
-        let decided = windows::since(databases.main.reader(), &services, window_start(until)).await?;
-        Ok(Self { databases, until, answers, decided })
+        let from = window_start(until);
+        let decided = windows::since(databases.main.reader(), &services, from).await?;
+        let changes = many_changes::since_of(databases.history.reader(), &services, from).await?;
+        Ok(Self { until, answers, changes, decided })
     }
 
     /// Returns the figures of one of the services. Results back its last status until `backed_until`.
-    async fn of(&self, service: ServiceKey, backed_until: Timestamp) -> Result<RollingStats, StoreError> {
+    fn of(&self, service: ServiceKey, backed_until: Timestamp) -> RollingStats {
         let mut window = self.answers.get(&service).cloned().unwrap_or_default();
-        window.merge(&self.availability(service, backed_until).await?);
-        Ok(window)
+        window.merge(&self.availability(service, backed_until));
+        window
     }
 
-    async fn availability(
-        &self,
-        service: ServiceKey,
-        backed_until: Timestamp,
-    ) -> Result<RollingStats, StoreError> {
-        let Self { databases, until, .. } = *self;
-        let from = window_start(until);
-        let changes = changes::since(databases.history.reader(), service, from).await?;
-        let spans = measured(&changes, backed_until, TimeRange { from, to: until });
-        let spans = cover(&spans, &covers(self.decided_on(service), until));
+    fn availability(&self, service: ServiceKey, backed_until: Timestamp) -> RollingStats {
+        let span = TimeRange { from: window_start(self.until), to: self.until };
+        let changes = self.changes.get(&service).map_or(&[][..], Vec::as_slice);
+        let spans = measured(changes, backed_until, span);
+        let spans = cover(&spans, &covers(self.decided_on(service), self.until));
         let mut window = RollingStats::default();
         for (day, availability) in per_day(&spans) {
             if !availability.is_empty() {
                 window.add(day, DailyStats { availability, ..DailyStats::default() });
             }
         }
-        Ok(window)
+        window
     }
 
     fn decided_on(&self, service: ServiceKey) -> &[DecidedWindow] {

@@ -1,8 +1,8 @@
-//! Status changes of many services with few statements, for status pages.
+//! Status changes of many services with few statements, for status pages and for the start.
 
 use std::collections::HashMap;
 
-use sea_orm::{ConnectionTrait, EntityTrait, Statement};
+use sea_orm::{ConnectionTrait, EntityTrait, Statement, Value};
 use watchkeeper_entities::status_change::Entity;
 
 use crate::clock::Timestamp;
@@ -23,26 +23,26 @@ pub async fn since_of(
     if services.is_empty() {
         return Ok(found);
     }
-    let among = services.iter().map(ServiceKey::to_string).collect::<Vec<_>>().join(", ");
-    for change in last_before(connection, &among, from).await? {
+    for change in last_before(connection, services, from).await? {
         found.entry(change.service).or_default().push(change);
     }
-    for (service, later) in not_before(connection, &among, from).await? {
+    for (service, later) in not_before(connection, services, from).await? {
         found.entry(service).or_default().extend(later);
     }
     // The order of their rows is not the order of time.
-    for service in set_back(connection, &among).await? {
+    for service in set_back(connection, services).await? {
         found.insert(service, since(connection, service, from).await?);
     }
     Ok(found)
 }
 
-/// The last change before `from` of each service whose key is in the list `among`.
+/// The last change before `from` of each service of the list.
 async fn last_before(
     connection: &dyn StoreConnection,
-    among: &str,
+    services: &[ServiceKey],
     from: Timestamp,
 ) -> Result<Vec<StatusChange>, HistoryError> {
+    let among = placeholders(2, services.len());
     let text = format!(
         "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
         (SELECT service_id, MAX(at) AS at FROM status_change WHERE service_id IN ({among}) AND at < $1 AND cause < 8 \
@@ -50,7 +50,7 @@ async fn last_before(
         ORDER BY c.service_id, c.id DESC"
     );
     let backend = connection.get_database_backend();
-    let statement = Statement::from_sql_and_values(backend, text, [from.ms().into()]);
+    let statement = Statement::from_sql_and_values(backend, text, values(Some(from), services));
     let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
     rows.dedup_by_key(|row| row.service_id);
     rows.iter().map(from_row).collect()
@@ -59,15 +59,16 @@ async fn last_before(
 /// The changes at or after `from`, oldest first, one value for each service.
 async fn not_before(
     connection: &dyn StoreConnection,
-    among: &str,
+    services: &[ServiceKey],
     from: Timestamp,
 ) -> Result<Vec<(ServiceKey, Vec<StatusChange>)>, HistoryError> {
+    let among = placeholders(2, services.len());
     let text = format!(
         "SELECT service_id, STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id) \
         FROM status_change WHERE service_id IN ({among}) AND at >= $1 AND cause < 8 GROUP BY service_id"
     );
     let backend = connection.get_database_backend();
-    let statement = Statement::from_sql_and_values(backend, text, [from.ms().into()]);
+    let statement = Statement::from_sql_and_values(backend, text, values(Some(from), services));
     let mut found = Vec::new();
     for row in connection.query_all_raw(statement).await? {
         let service: ServiceKey = row.try_get_by_index(0)?;
@@ -77,12 +78,29 @@ async fn not_before(
     Ok(found)
 }
 
-/// The services in the list `among` during whose history the wall clock was set back.
-async fn set_back(connection: &dyn StoreConnection, among: &str) -> Result<Vec<ServiceKey>, HistoryError> {
+/// The services among these during whose history the wall clock was set back.
+async fn set_back(
+    connection: &dyn StoreConnection,
+    services: &[ServiceKey],
+) -> Result<Vec<ServiceKey>, HistoryError> {
+    let among = placeholders(1, services.len());
     // The cause is a literal in the text; with a bound value the partial index would not be used.
     let text =
         format!("SELECT DISTINCT service_id FROM status_change WHERE cause = 6 AND service_id IN ({among})");
-    let statement = Statement::from_string(connection.get_database_backend(), text);
+    let backend = connection.get_database_backend();
+    let statement = Statement::from_sql_and_values(backend, text, values(None, services));
     let rows = connection.query_all_raw(statement).await?;
     rows.iter().map(|row| row.try_get_by_index(0).map_err(HistoryError::from)).collect()
+}
+
+/// A list of `count` numbered parameters, from `$first`. The same number of services gives the same text, so that a
+/// connection prepares it once.
+fn placeholders(first: usize, count: usize) -> String {
+    (first..first + count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The values of the parameters: the time, if the statement has one, and then the services.
+fn values(from: Option<Timestamp>, services: &[ServiceKey]) -> Vec<Value> {
+    let from = from.map(|from| Value::from(from.ms()));
+    from.into_iter().chain(services.iter().map(|service| Value::from(*service))).collect()
 }
