@@ -55,6 +55,7 @@ mod m0053_console_users;
 mod m0054_audit_entries;
 mod m0055_passkeys;
 mod m0056_passkey_origins;
+mod m0057_service_list_index;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -118,6 +119,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0054_audit_entries::Step),
         Box::new(m0055_passkeys::Step),
         Box::new(m0056_passkey_origins::Step),
+        Box::new(m0057_service_list_index::Step),
     ]
 }
 
