@@ -1,7 +1,7 @@
 //! Background work: clocks, comparisons, incidents, upkeep. All of it is supervised; each task can be aborted and
 //! restarted at any point.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix::Arbiter;
@@ -105,7 +105,7 @@ impl BackgroundTasks {
             databases: databases.clone(),
             recorder: recorder.clone(),
             engine: engine.clone(),
-            restored,
+            restored: Mutex::new(restored.into()),
             retry,
         };
         let figures = figures.restore_in_background(supervisor, FIGURES).await;

@@ -3,7 +3,7 @@
 //!
 //! Nothing here delays checks. Data that are not available at once are added later.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -128,7 +128,8 @@ pub(super) struct FigureRestorer {
     pub(super) databases: Databases,
     pub(super) recorder: ActorHandle<Recorder>,
     pub(super) engine: Engine,
-    pub(super) restored: Vec<RestoredService>,
+    /// The services without their earlier figures; none once these are computed.
+    pub(super) restored: Mutex<Arc<[RestoredService]>>,
     pub(super) retry: Duration,
 }
 
@@ -170,10 +171,22 @@ impl FigureRestorer {
         if !self.databases.history.is_prepared() || self.recorder.send(DrainRequest).await.is_err() {
             return false;
         }
-        let restored = restore::figures::restore_figures(&self.databases, &self.engine, &self.restored).await;
-        restored
-            .inspect_err(|error| tracing::warn!(%error, "cannot load the figures of the past; retrying"))
-            .is_ok()
+        let restored = Arc::clone(&self.restored());
+        match restore::figures::restore_figures(&self.databases, &self.engine, &restored).await {
+            Ok(()) => {
+                // Many services take much memory.
+                *self.restored() = Arc::default();
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot load the figures of the past; retrying");
+                false
+            }
+        }
+    }
+
+    fn restored(&self) -> MutexGuard<'_, Arc<[RestoredService]>> {
+        self.restored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Recomputes figures where the clock was set back, once earlier results are in the history.
