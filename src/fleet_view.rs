@@ -177,6 +177,12 @@ impl FleetViews {
         entries.contains_key(&organisation) || entries.len() < VIEWS_MAX
     }
 
+    /// Returns true if the services of an organisation are in memory.
+    #[must_use]
+    pub fn is_loaded(&self, organisation: i64) -> bool {
+        lock(&self.entries).get(&organisation).is_some_and(|entry| lock(&entry.shown).is_some())
+    }
+
     /// Returns the part of the services that a caller may see at present.
     pub async fn visible_tags(&self, visibility: Visibility) -> Result<VisibleTags, MainError> {
         let Some(scope) = visibility.scope() else { return Ok(VisibleTags::ALL) };

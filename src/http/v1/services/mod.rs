@@ -42,14 +42,16 @@ use crate::http::v1::services::draft::ServiceParser;
 use crate::http::v1::services::filter::ServiceFilter;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::search::search;
-use crate::http::v1::services::service_cache::PageKey;
+use crate::http::v1::services::service_cache::{PageKey, stamp};
 use crate::http::v1::services::service_viewer::ServiceViewer;
+use crate::http::v1::services::stored::ServicePage;
 use crate::http::v1::services::tag_input::TagInput;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::lifecycle::service_deletion::settle_maintenances;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
+use crate::model::visibility::Visibility;
 use crate::store::changes::ChangeScope;
 use crate::store::{Transaction, heartbeats, maintenances, services, synced_groups};
 
@@ -65,15 +67,40 @@ pub(super) async fn list_services(
     let filter = ServiceFilter::read(&query)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let page = if filter.is_stored() {
-        let (offset, limit) = (request.offset(), request.per_page);
-        let key = PageKey { visibility: caller.visibility(), filter: filter.stored, offset, limit };
-        cache.page(&state.databases.main, key).await?
+        stored_page(&cache, &filter, &state, caller.visibility(), request).await?
     } else {
         search(&filter, &state, caller.visibility(), request).await?
     };
     let rows = ServiceViewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(ApiReply::ok(PageEnvelope { request, total: page.total, path: &path, query: &query }.envelope(rows)))
+}
+
+/// Returns a page of a list by which the database can filter. Counting many services takes the database long, so they are
+/// counted in memory if they are there.
+async fn stored_page(
+    cache: &ServiceCache,
+    filter: &ServiceFilter,
+    state: &AppState,
+    visibility: Visibility,
+    request: PageRequest,
+) -> Result<ServicePage, ApiError> {
+    let main = &state.databases.main;
+    let (offset, limit) = (request.offset(), request.per_page);
+    let key = PageKey { visibility, filter: filter.stored.clone(), offset, limit };
+    if let Some(page) = cache.cached_page(main, &key).await? {
+        return Ok(page);
+    }
+    let stamp = stamp(main, visibility);
+    // Without the history the services in memory cannot be brought up to date, but the database can be asked.
+    if main.changes().is_some()
+        && state.fleets.is_loaded(visibility.organisation())
+        && let Ok(page) = search(filter, state, visibility, request).await
+    {
+        cache.keep_page(key, stamp, &page);
+        return Ok(page);
+    }
+    cache.read_page(main, key).await
 }
 
 pub(super) async fn show_service(

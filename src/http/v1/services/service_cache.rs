@@ -85,19 +85,21 @@ impl ServiceCache {
         rows.into_iter().next().ok_or(ApiError::NotFound)
     }
 
-    /// Returns the services of a page.
-    pub(super) async fn page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
+    /// Returns the services of a page; `None` if the page is not cached.
+    pub(super) async fn cached_page(
+        &self,
+        main: &Database,
+        key: &PageKey,
+    ) -> Result<Option<ServicePage>, ApiError> {
         let is_current = |stamp: CommitStamp, _: &PageOutline| {
             main.changes().is_some_and(|changes| {
                 changes.is_current(stamp, &[ChangeScope::Organisation(key.visibility.organisation())])
             })
         };
-        if let Some(outline) = self.pages.get(&key, is_current)
-            && let Some(page) = self.fill(main, key.visibility, &outline).await?
-        {
-            return Ok(page);
+        match self.pages.get(key, is_current) {
+            Some(outline) => self.fill(main, key.visibility, &outline).await,
+            None => Ok(None),
         }
-        self.read_page(main, key).await
     }
 
     /// Fills an outline with services; `None` when one of them has been deleted meanwhile.
@@ -126,18 +128,23 @@ impl ServiceCache {
         Ok(rows.map(|rows| ServicePage { rows, total: outline.total }))
     }
 
-    async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
+    /// Reads the services of a page from the database, and caches the page.
+    pub(super) async fn read_page(&self, main: &Database, key: PageKey) -> Result<ServicePage, ApiError> {
         let stamp = stamp(main, key.visibility);
         let (services, total) = list(main, &key).await?;
-        let listed =
-            services.iter().map(|service| OutlineEntry { id: service.id, key: service.key }).collect();
         let rows = self.gather(main, services, stamp).await?;
-        if let Some(stamp) = stamp {
-            let outline = PageOutline { services: listed, total };
-            let bytes = size_of_val(&*outline.services) + size_of::<PageOutline>();
-            self.pages.keep(key, stamp, outline, bytes);
-        }
-        Ok(ServicePage { rows, total })
+        let page = ServicePage { rows, total };
+        self.keep_page(key, stamp, &page);
+        Ok(page)
+    }
+
+    /// Caches a page that was read after the stamp was taken.
+    pub(super) fn keep_page(&self, key: PageKey, stamp: Option<CommitStamp>, page: &ServicePage) {
+        let Some(stamp) = stamp else { return };
+        let entry = |row: &Arc<StoredService>| OutlineEntry { id: row.service.id, key: row.service.key };
+        let outline = PageOutline { services: page.rows.iter().map(entry).collect(), total: page.total };
+        let bytes = size_of_val(&*outline.services) + size_of::<PageOutline>();
+        self.pages.keep(key, stamp, outline, bytes);
     }
 
     /// Reads the data that is stored in addition to these services, which were read after the stamp was taken, and caches
@@ -170,7 +177,7 @@ impl ServiceCache {
 }
 
 /// Returns the stamp for a read that may be cached; `None` if the read must not be cached.
-fn stamp(main: &Database, visibility: Visibility) -> Option<CommitStamp> {
+pub(super) fn stamp(main: &Database, visibility: Visibility) -> Option<CommitStamp> {
     main.changes().filter(|_| !visibility.is_confined()).map(CommitTracker::stamp)
 }
 
