@@ -28,7 +28,7 @@ use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, ExpectedVotes, InclusiveSpan, LatestVotes, OlderRows};
 use crate::store::history::{append, changes, feed};
-use crate::store::services::definitions;
+use crate::store::services::definitions::{self, DefinitionPage};
 use crate::store::{Databases, StoreError, probe_locations};
 
 /// Services loaded at a time.
@@ -72,7 +72,11 @@ struct WatchStart {
 
 impl WatchStart {
     const fn source(self) -> MemorySource {
-        if self.is_handed_over { MemorySource::OtherProcess } else { MemorySource::EndedProcess }
+        if self.is_handed_over {
+            MemorySource::OtherProcess
+        } else {
+            MemorySource::EndedProcess { started_at: self.now }
+        }
     }
 
     /// Returns the start of a process that watches all services.
@@ -129,36 +133,52 @@ async fn each_service(
     past: Option<RecordedPast>,
     beginning: WatchStart,
 ) -> Result<Vec<RestoredService>, StoreError> {
-    let databases = &router.databases;
+    let reader = router.databases.main.reader();
     let mut past = past.unwrap_or_default();
     let mut restored = Vec::new();
-    let mut after = ServiceKey::MIN;
-    loop {
-        let page = definitions::page(databases.main.reader(), beginning.partitions, after, PAGE).await?;
-        let Some(last) = page.last else { return Ok(restored) };
-        after = last;
-        router.unreadable.add(&page.unreadable);
-        let definitions = router.definitions_of(&page.services).await?;
-        let expected: Vec<ExpectedVotes> =
-            definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
-        // Each query of an unavailable history takes seconds, so there is none in that case.
-        if past.is_known
-            && let Err(error) =
-                recent::complete(&databases.history, &mut past.votes, &expected, past.span, &mut past.older)
-                    .await
-        {
-            if beginning.is_handed_over {
-                return Err(error.into());
-            }
-            tracing::error!(%error, "cannot read older results; some services start without earlier votes");
-        }
-        let found: Vec<RestoredService> = stream::iter(definitions)
-            .map(|definition| restore_service(router, &past, definition, beginning))
-            .buffered(AT_ONCE)
-            .collect()
-            .await;
-        restored.extend(found);
+    let mut page = definitions::page(reader, beginning.partitions, ServiceKey::MIN, PAGE).await?;
+    while let Some(last) = page.last {
+        // The next page is read while the services of this one are started.
+        let following = async {
+            definitions::page(reader, beginning.partitions, last, PAGE).await.map_err(StoreError::from)
+        };
+        let (started, following) =
+            tokio::try_join!(start_page(router, &mut past, &page, beginning), following)?;
+        restored.extend(started);
+        page = following;
     }
+    Ok(restored)
+}
+
+/// Starts a watch for every service of a page.
+async fn start_page(
+    router: &ServiceRouter,
+    past: &mut RecordedPast,
+    page: &DefinitionPage,
+    beginning: WatchStart,
+) -> Result<Vec<RestoredService>, StoreError> {
+    router.unreadable.add(&page.unreadable);
+    let definitions = router.definitions_of(&page.services).await?;
+    let expected: Vec<ExpectedVotes> =
+        definitions.iter().map(|definition| expect(past, definition, beginning.now)).collect();
+    let history = &router.databases.history;
+    // Each query of an unavailable history takes seconds, so there is none in that case.
+    if past.is_known
+        && let Err(error) =
+            recent::complete(history, &mut past.votes, &expected, past.span, &mut past.older).await
+    {
+        if beginning.is_handed_over {
+            return Err(error.into());
+        }
+        tracing::error!(%error, "cannot read older results; some services start without earlier votes");
+    }
+    let past = &*past;
+    let started = stream::iter(definitions)
+        .map(|definition| restore_service(router, past, definition, beginning))
+        .buffered(AT_ONCE)
+        .collect()
+        .await;
+    Ok(started)
 }
 
 async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<RecordedPast, StoreError> {
@@ -242,7 +262,7 @@ fn backed_until(
     now: Timestamp,
     source: MemorySource,
 ) -> Timestamp {
-    let has_ended = source == MemorySource::EndedProcess;
+    let has_ended = matches!(source, MemorySource::EndedProcess { .. });
     match (&definition.task, definition.heartbeat) {
         (Some(task), _) if has_ended && task.plan.was_interrupted(last, now) => {
             last.plus_ms(task.plan.interval_ms)
@@ -267,7 +287,8 @@ async fn recall(
         .await?
         .first()
         .map(|check| check.checked_at);
-    let backed_until = last.map(|last| backed_until(definition, last, started, MemorySource::EndedProcess));
+    let ended = MemorySource::EndedProcess { started_at: started };
+    let backed_until = last.map(|last| backed_until(definition, last, started, ended));
     let known = changes::since(reader, service.key, started).await?;
     let before = known.first().filter(|change| change.at < started);
     if let (Some(before), Some(at)) = (before, backed_until)

@@ -114,7 +114,7 @@ impl Stage {
             "stop" | "end" => self.close().await,
             "start" => {
                 self.open();
-                let memory = remember(&self.facts);
+                let memory = remember(&self.facts, self.world().engine.started_at());
                 let known = Arc::new(definition(1, self.revision, Some(&self.watching)));
                 self.world().engine.resume(known, memory).await.expect("the engine runs");
             }
@@ -157,7 +157,7 @@ impl Stage {
 }
 
 /// The state of the facts of service 1, as a later process would read them back.
-fn remember(facts: &Facts) -> WatchMemory {
+fn remember(facts: &Facts, started_at: Timestamp) -> WatchMemory {
     let mut votes = BTreeMap::new();
     for check in facts.checks() {
         let slot = (0..).find(|slot| code_of(*slot) == check.location.as_str());
@@ -169,7 +169,7 @@ fn remember(facts: &Facts) -> WatchMemory {
         votes: votes.into_iter().collect(),
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
-        source: MemorySource::EndedProcess,
+        source: MemorySource::EndedProcess { started_at },
         ..WatchMemory::default()
     }
 }

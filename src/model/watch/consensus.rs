@@ -84,7 +84,7 @@ impl Consensus {
             tracker: StatusTracker::new(current, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
             // Locations that are not known yet may have made checks in the meantime.
-            was_interrupted: source == MemorySource::EndedProcess
+            was_interrupted: matches!(source, MemorySource::EndedProcess { .. })
                 && absent.is_empty()
                 && last_result_at.is_some_and(|last| plan.was_interrupted(last, now)),
             last_result_at,

@@ -40,7 +40,20 @@ pub enum MemorySource {
     /// A watch of another process that made checks until a moment ago. Checks that became due since then are made at once.
     OtherProcess,
     /// A process that has ended. No check was made since then, and none of its attempts is running.
-    EndedProcess,
+    EndedProcess {
+        /// The start of this process: it takes a while until many services are watched again.
+        started_at: Timestamp,
+    },
+}
+
+impl MemorySource {
+    /// Returns the time since which this process could have made checks, if it had watched every service at once.
+    pub(in crate::model) const fn could_check_since(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::EndedProcess { started_at } => started_at,
+            Self::SameProcess | Self::OtherProcess => now,
+        }
+    }
 }
 
 /// The newest result of a location that this process does not know yet. It counts while it is fresh, like the vote of a

@@ -19,6 +19,7 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::model::check::CheckOutcome;
 use crate::model::history::ChangeCause;
 use crate::model::status_timeline::MeasuredStatusChange;
+use crate::model::time_range::TimeRange;
 use crate::model::verdict::{LocationVote, Verdict};
 use crate::model::watch::arrivals::ResultArrivals;
 use crate::model::watch::consensus::FAST_RECHECK_INTERVALS;
@@ -77,7 +78,8 @@ impl WatchState {
             RoundKeeper::Location => None,
             RoundKeeper::Watch if is_new => Some(CheckRound::starting_at(&plan, slot, now)),
             RoundKeeper::Watch => {
-                let round = CheckRound::resumed(&plan, slot, last_check(slot), now);
+                let since = source.could_check_since(now);
+                let round = CheckRound::resumed(&plan, slot, last_check(slot), TimeRange { from: since, to: now });
                 Some(if is_handed_over { round.with_catch_up(last_check(slot), now) } else { round })
             }
         };

@@ -3,6 +3,7 @@
 mod elsewhere;
 mod mixed;
 mod naive;
+mod restart;
 
 use std::collections::{BTreeMap, BTreeSet};
 

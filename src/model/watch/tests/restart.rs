@@ -1,0 +1,56 @@
+//! The checks after a restart: those that became due while the process started, or before it.
+
+use super::{START, every_minute};
+use crate::clock::Timestamp;
+use crate::model::time_range::TimeRange;
+use crate::model::watch::{CheckRound, WatchPlan};
+
+/// Returns the sorted times of the next checks of 6,000 services, in milliseconds after the start. All of them were checked
+/// in the interval before the start, and are watched again `watched_ms` after it.
+fn next_checks(interval_ms: i64, watched_ms: i64) -> Vec<i64> {
+    let start = Timestamp::from_ms(START);
+    let span = TimeRange { from: start, to: start.plus_ms(watched_ms) };
+    let last_check = Some(start.plus_ms(-1));
+    let next = |number: u64| {
+        let plan = WatchPlan { hash: number.wrapping_mul(0x1234_5678_9ABC_DEF1), interval_ms, ..every_minute(1) };
+        let round = CheckRound::resumed(&plan, 0, last_check, span);
+        round.next_wake().expect("no attempt is running").ms_since(start)
+    };
+    let mut found: Vec<i64> = (0..6_000).map(next).collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn a_start_that_takes_long_misses_no_check_of_its_first_minute() {
+    let checks = next_checks(60_000, 20_000);
+    assert!(checks.iter().all(|at| (20_000..=60_000).contains(at)), "{:?}", checks.last());
+    // 100 a second are due; those of the first 20 s are spread over the rest.
+    for second in 20..60 {
+        let within = checks.iter().filter(|at| **at / 1_000 == second).count();
+        assert!((110..=190).contains(&within), "{within} checks in second {second}");
+    }
+}
+
+#[test]
+fn a_start_that_takes_longer_than_a_minute_spreads_what_it_missed() {
+    let checks = next_checks(60_000, 70_000);
+    assert!(checks.iter().all(|at| (70_000..=130_000).contains(at)));
+    assert!(checks.iter().filter(|at| **at < 71_000).count() < 800);
+}
+
+#[test]
+fn services_that_are_watched_at_once_keep_their_due_times() {
+    let checks = next_checks(60_000, 0);
+    assert!(checks.iter().all(|at| (1..=60_000).contains(at)));
+    let within = checks.iter().filter(|at| **at <= 10_000).count();
+    assert!((900..=1_100).contains(&within), "{within} checks in the first 10 s");
+}
+
+#[test]
+fn short_intervals_need_no_further_check() {
+    let span = TimeRange { from: Timestamp::from_ms(START), to: Timestamp::from_ms(START + 20_000) };
+    let plan = WatchPlan { interval_ms: 10_000, ..every_minute(1) };
+    let round = CheckRound::resumed(&plan, 0, Some(Timestamp::from_ms(START - 1)), span);
+    assert_eq!(round.next_wake(), Some(Timestamp::from_ms(START + 30_000)));
+}
