@@ -200,12 +200,14 @@ async fn read_past(router: &ServiceRouter, beginning: WatchStart) -> Result<Reco
         recent::last_fresh(reader).await?.unwrap_or(now).min(now).plus_ms(-RECENT_MS)
     };
     let span = InclusiveSpan { since, until: now.plus_ms(STEP_MS) };
-    let votes = recent::within(reader, partitions, span).await?;
     let older = OlderRows::before(partitions, since);
-    let latest = changes::latest_of(reader, partitions).await?;
-    let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     let turns_since = now.plus_ms(-i64::from(*status_rules::MINUTES.end()) * 60_000);
-    let flapping = changes::flapping(reader, partitions, turns_since).await?;
+    let (votes, latest, flapping) = tokio::try_join!(
+        recent::within(reader, partitions, span),
+        changes::latest_of(reader, partitions),
+        changes::flapping(reader, partitions, turns_since),
+    )?;
+    let statuses = latest.into_iter().map(|change| (change.service, change)).collect();
     Ok(RecordedPast { is_known: true, locations, numbers, absent, votes, span, older, statuses, flapping })
 }
 

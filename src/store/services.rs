@@ -25,6 +25,8 @@ use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// Number of keys per statement, because the number of bound values is limited.
 const KEYS_AT_ONCE: usize = 1_000;
+/// Number of revisions per statement: all its rows are in memory at the same time, several hundred bytes each.
+const REVISIONS_AT_ONCE: u64 = 10_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -214,7 +216,18 @@ pub async fn revisions(
     organisation: i64,
 ) -> Result<Vec<(ServiceKey, i64)>, MainError> {
     let query = of_organisation(organisation).select_only().columns([Column::Id, Column::Revision]);
-    Ok(query.order_by_asc(Column::Id).into_tuple().all(&connection).await?)
+    let query = query.order_by_asc(Column::Id).limit(REVISIONS_AT_ONCE);
+    let mut found: Vec<(ServiceKey, i64)> = Vec::new();
+    loop {
+        let after = found.last().map_or(ServiceKey::MIN, |(key, _)| *key);
+        let page: Vec<(ServiceKey, i64)> =
+            query.clone().filter(Column::Id.gt(after)).into_tuple().all(&connection).await?;
+        let is_last = (page.len() as u64) < REVISIONS_AT_ONCE;
+        found.extend(page);
+        if is_last {
+            return Ok(found);
+        }
+    }
 }
 
 /// Records that the measurements of a deleted service have been erased.

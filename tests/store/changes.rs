@@ -73,6 +73,22 @@ async fn the_last_change_of_every_service_is_found(
     assert_eq!(changes::latest(reader, 3).await.unwrap(), None);
 }
 
+/// More services than one statement reads.
+#[rstest]
+#[tokio::test]
+async fn the_last_changes_of_very_many_services_are_found(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let services = 1..=20_001;
+    let first = services.clone().map(|service| change(service, service, (Unknown, Up)));
+    let last: Vec<StatusChange> =
+        services.map(|service| change(service, 100_000 - service, (Up, Down))).collect();
+    append_changes(&store.history, &first.chain(last.iter().copied()).collect::<Vec<_>>()).await;
+    let found = changes::latest_of(store.history.reader(), PartitionSet::ALL).await.unwrap();
+    assert!(found == last, "{} changes", found.len());
+}
+
 #[rstest]
 #[tokio::test]
 async fn every_status_and_cause_survives(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {

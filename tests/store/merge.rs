@@ -6,7 +6,9 @@ use watchkeeper::clock::DAY_MS;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::model::check::CheckStatus;
 use watchkeeper::model::history::CheckRecord;
+use watchkeeper::model::time_range::TimeRange;
 use watchkeeper::store::history::fresh_checks::{self, BucketFill};
+use watchkeeper::store::history::sealed;
 use watchkeeper::store::history::segments::{self, SegmentLevel};
 
 use crate::compaction::{compaction, expected, fresh_rows, in_blocks, levels};
@@ -136,4 +138,35 @@ async fn rows_are_counted_in_two_parts(#[values(Backend::Sqlite, Backend::Postgr
     let rest: u64 =
         counted(START_MS + 50_000, START_MS + 100_000).await.map(|(filling, _)| filling.rows).sum();
     assert_eq!((settled, rest), (50, 250));
+}
+
+/// A day of a service with failures: on most of its checks, on few of them, or on none.
+#[rstest]
+#[case::few(20, 2)]
+#[case::most(1, 2)]
+#[case::none(i64::MAX, 1)]
+#[tokio::test]
+async fn failures_are_merged_into_blocks_of_their_own(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] every: i64,
+    #[case] blocks: usize,
+) {
+    let Some(store) = backend.open().await else { return };
+    let status = |number: i64| match number % every {
+        0 if number > 0 => [CheckStatus::Down, CheckStatus::Degraded][usize::from(number % 3 == 0)],
+        _ => CheckStatus::Up,
+    };
+    let rows: Vec<CheckRecord> = (0..240)
+        .map(|number| check(2, "a", START_MS + number * 60_000, status(number)))
+        .collect();
+    append_checks(&store.history, &rows).await;
+    compaction(&store).pass(JudgedTime::trusted(at(START_MS + 4 * DAY_MS))).await.unwrap();
+    assert_eq!(levels(&store).await, [SegmentLevel::Period]);
+    assert_eq!(in_blocks(&store).await, expected(&store, &rows).await);
+    let segment = segments::visible(store.history.reader()).await.unwrap()[0];
+    let opened = store.history.storage().connect(segment.id).await.unwrap();
+    let day = TimeRange { from: at(START_MS), to: at(START_MS + DAY_MS) };
+    let found = sealed::summaries_of(&opened, &segment, &[2], day).await.unwrap();
+    assert_eq!(found.len(), blocks);
+    assert!(found.iter().all(|block| block.up == 0 || block.down + block.degraded == 0), "{found:?}");
 }

@@ -109,6 +109,38 @@ async fn the_last_result_is_found_at_any_age(#[values(Backend::Sqlite, Backend::
     assert_eq!(votes.iter().count(), 1);
 }
 
+/// Failures are in blocks of their own after a day was merged. A clock that was set back may end the span within both blocks.
+#[rstest]
+#[case::a_failure(300, CheckStatus::Down)]
+#[case::after_a_failure(301, CheckStatus::Up)]
+#[case::before_all_failures(99, CheckStatus::Up)]
+#[tokio::test]
+async fn the_last_result_before_a_time_within_overlapping_blocks_is_found(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] until_minute: i64,
+    #[case] status: CheckStatus,
+) {
+    let Some(store) = backend.open().await else { return };
+    let start_ms = 20_000 * DAY_MS;
+    let minute = |minute: i64| start_ms + minute * 60_000;
+    let is_failure = |number: i64| [100, 300, 500].contains(&number);
+    let row = |number| {
+        let status = if is_failure(number) { CheckStatus::Down } else { CheckStatus::Up };
+        check(1, "a", minute(number), status)
+    };
+    append_checks(&store.history, &(0..600).map(row).collect::<Vec<_>>()).await;
+    let retention = RetentionPolicy::Uniform(RetentionClass::of_days(90));
+    let mut compaction =
+        Compaction::new(store.history.clone(), retention, CompactionLimits::default(), Arc::default());
+    compaction.pass(JudgedTime::trusted(at(start_ms + 4 * DAY_MS))).await.unwrap();
+    let span = InclusiveSpan { since: at(start_ms), until: at(minute(until_minute)) };
+    let mut votes = LatestVotes::default();
+    let mut older = OlderRows::before(PartitionSet::ALL, span.since);
+    recent::complete(&store.history, &mut votes, &[expect(1, &[])], span, &mut older).await.unwrap();
+    let vote = LocationVote { status, checked_at: span.until };
+    assert_eq!(votes.of(1).iter().map(|(_, vote)| *vote).collect::<Vec<_>>(), [vote]);
+}
+
 /// Few services are looked up one by one; for many, the older rows of all services are read at once.
 #[rstest]
 #[case::looked_up(40)]

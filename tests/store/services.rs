@@ -202,6 +202,32 @@ async fn store_many(store: &Store, organisation: i64, count: i64) -> Vec<Service
     stored
 }
 
+/// More services than one statement reads.
+#[rstest]
+#[tokio::test]
+async fn the_revisions_of_very_many_services_are_read(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let [owner, other] = [stored_organisation(&store, "owner").await, stored_organisation(&store, "other").await];
+    let first = stored_service(&store, bare(owner.key)).await;
+    stored_service(&store, bare(other.key)).await;
+    let copies = format!(
+        "WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < 20500) \
+        INSERT INTO service (public_id, organisation_id, name, check_type, created_at, updated_at, revision) \
+        SELECT 'id-of-a-service-' || (100000 + n), {}, 'copy', 'manual', 0, 0, n FROM number",
+        owner.key
+    );
+    let transaction = store.main.begin().await.unwrap();
+    transaction.execute_unprepared(&copies).await.unwrap();
+    transaction.commit().await.unwrap();
+    let found = services::revisions(store.main.reader(), owner.key).await.unwrap();
+    assert_eq!(found.len(), 20_500);
+    assert_eq!(found[0], (first.key, first.revision));
+    assert!(found.is_sorted_by_key(|(key, _)| *key));
+    assert!(found[1..].iter().map(|(_, revision)| *revision).eq(2..=20_500));
+}
+
 /// The database's own collation may order ids otherwise; what counts is that every page follows the same order.
 #[rstest]
 #[tokio::test]

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use crate::clock::DAY_MS;
 use crate::clock::guard::JudgedTime;
+use crate::model::check::CheckStatus;
 use crate::record::compaction::Compaction;
 use crate::record::compaction::seal::{add_blocks, add_rollup};
 use crate::record::compaction::segment_writer::PendingBatch;
@@ -100,8 +101,15 @@ async fn merged_blocks(
         entries.sort_by_key(|entry| entry.checked_at);
         checks += entries.len() as u64;
         let series = of_series[0].0.series;
-        add_blocks(&mut sealed, series, &entries);
         add_rollup(&mut sealed, series, rollup::RollupLevel::Day, &entries);
+        // Failures are few, and are often read alone: in blocks of their own they are found without reading the others.
+        let (up, failures): (Vec<CheckEntry>, Vec<CheckEntry>) =
+            entries.into_iter().partition(|entry| entry.measurement.status == CheckStatus::Up);
+        for part in [up, failures] {
+            if !part.is_empty() {
+                add_blocks(&mut sealed, series, &part);
+            }
+        }
     }
     Ok((sealed, checks))
 }

@@ -22,6 +22,10 @@ use crate::model::status_timeline::in_time_order;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
 
+/// Number of services whose last changes are read in one statement: all its rows are in memory at the same time, several hundred
+/// bytes each.
+const SERVICES_AT_ONCE: usize = 10_000;
+
 /// The changes of a service at or after `from`, oldest first, preceded by the last change before `from`. Together they
 /// give the status at every time since `from`.
 pub async fn since(
@@ -133,18 +137,30 @@ pub async fn latest_of(
     };
     let text = format!(
         "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
-        (SELECT service_id, MAX(at) AS at FROM status_change WHERE cause < 8 {among} GROUP BY service_id) n \
+        (SELECT service_id, MAX(at) AS at FROM status_change WHERE service_id > $1 AND cause < 8 {among} \
+        GROUP BY service_id ORDER BY service_id LIMIT {SERVICES_AT_ONCE}) n \
         ON c.service_id = n.service_id AND c.at = n.at AND c.cause < 8 ORDER BY c.service_id, c.id DESC"
     );
-    let statement = Statement::from_string(connection.get_database_backend(), text);
-    let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
-    rows.dedup_by_key(|row| row.service_id);
-    for last in last_recorded(connection).await? {
-        if let Ok(index) = rows.binary_search_by_key(&last.service_id, |row| row.service_id) {
-            rows[index] = last;
+    let backend = connection.get_database_backend();
+    let mut found: Vec<StatusChange> = Vec::new();
+    loop {
+        let after = found.last().map_or(ServiceKey::MIN, |change| change.service);
+        let statement = Statement::from_sql_and_values(backend, &text, [after.into()]);
+        let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
+        rows.dedup_by_key(|row| row.service_id);
+        for row in &rows {
+            found.push(from_row(row)?);
+        }
+        if rows.len() < SERVICES_AT_ONCE {
+            break;
         }
     }
-    rows.iter().map(from_row).collect()
+    for last in last_recorded(connection).await? {
+        if let Ok(index) = found.binary_search_by_key(&last.service_id, |change| change.service) {
+            found[index] = from_row(&last)?;
+        }
+    }
+    Ok(found)
 }
 
 /// The transitions since `from` and the flapping state of services of these partitions; a service without either is not

@@ -26,8 +26,9 @@ use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, progress};
 
-/// Number of buckets per statement.
-const BUCKETS_AT_ONCE: usize = 64;
+/// Number of buckets per statement: the database sorts their rows, and all rows of the result are in memory at the same time,
+/// several hundred bytes each.
+const BUCKETS_AT_ONCE: usize = 16;
 /// Maximum number of older rows that are searched for one service; locations without a result among them are looked up in
 /// blocks.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;

@@ -63,7 +63,8 @@ impl BlockSummary {
     }
 }
 
-/// For each series of these services, the newest block that starts at or before `until`.
+/// For each series of these services, the newest block that starts at or before `until`: of those that contain checks that are
+/// up, and of those that do not, as both kinds may overlap.
 ///
 /// # Errors
 ///
@@ -80,8 +81,8 @@ pub async fn newest(
     let KeyParameters { placeholders, values: services, next } = listed(2, services);
     let text = format!(
         "SELECT b.service_id, b.location_id, b.first_at, b.last_at, b.up, b.degraded, b.down FROM {blocks} b JOIN \
-        (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} \
-        WHERE batch <= $1 AND service_id IN ({placeholders}) AND first_at <= ${next} GROUP BY service_id, location_id) n \
+        (SELECT service_id, location_id, MAX(last_at) AS last_at FROM {blocks} WHERE batch <= $1 \
+        AND service_id IN ({placeholders}) AND first_at <= ${next} GROUP BY service_id, location_id, up > 0) n \
         ON b.service_id = n.service_id AND b.last_at = n.last_at AND b.location_id = n.location_id \
         WHERE b.batch <= $1",
         blocks = opened.blocks
