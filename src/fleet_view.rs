@@ -38,6 +38,7 @@ pub mod visible_tags;
 
 mod columns;
 mod evaluation;
+mod filter_sets;
 mod follower;
 mod location_sets;
 mod owner_absence;

@@ -5,10 +5,13 @@
 
 mod compact_time;
 mod reading;
+pub(super) mod text_search;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::fleet_view::columns::compact_time::CompactTime;
+use crate::fleet_view::filter_sets::{FilterSets, RowFilter};
 use crate::fleet_view::fleet_facts::{FleetFacts, IncidentPresence, MeasuredState};
 use crate::fleet_view::location_sets::LocationSets;
 use crate::fleet_view::packed_lists::{PackedLists, insert_tight, narrow, push_tight};
@@ -48,6 +51,7 @@ pub(super) struct FleetColumns {
     free: Vec<u32>,
     tag_names: TagDictionary,
     location_sets: LocationSets,
+    filter_sets: FilterSets,
 }
 
 /// The ends of the parts of a text: the name in lower case, a line feed, and the target in lower case.
@@ -79,6 +83,7 @@ impl FleetColumns {
             free: Vec::new(),
             tag_names: TagDictionary::default(),
             location_sets: LocationSets::new(locations),
+            filter_sets: FilterSets::default(),
         }
     }
 
@@ -97,7 +102,7 @@ impl FleetColumns {
         by_name.sort_unstable_by(|a, b| self.compare_names(*a, *b));
         (self.by_key, self.by_name) = (by_key, by_name);
         let mut by_age = std::mem::take(&mut self.by_age);
-        by_age.sort_unstable_by_key(|row| self.age_key(*row));
+        self.sort_by_age(&mut by_age);
         self.by_age = by_age;
         self.texts.shrink();
         self.tags.shrink();
@@ -133,6 +138,7 @@ impl FleetColumns {
         self.by_age.remove(self.age_index(row));
         self.by_key.remove(index);
         self.alive.remove(row);
+        self.filter_sets.note(row, |_| false);
         self.texts.set(row, &[]);
         self.tags.set(row, &[]);
         self.free.push(row);
@@ -147,6 +153,7 @@ impl FleetColumns {
         let (state, since) = (self.states[index], self.since[index]);
         self.states[index] = state.measured(&measured);
         self.uptimes[index] = measured.uptime_ppm.unwrap_or(NO_UPTIME);
+        self.note_row(row);
         if state.is_measured() {
             let known = if measured.verdict == state.verdict { since } else { CompactTime::NONE };
             self.since[index] = measured.since.map_or(known, CompactTime::of);
@@ -221,6 +228,18 @@ impl FleetColumns {
         tags.sort_unstable();
         self.tags.set(row, &tags);
         self.locations[index] = self.location_sets.number(outline);
+        self.note_row(row);
+    }
+
+    /// Takes a row that was written into the sets of the filters in use.
+    fn note_row(&mut self, row: u32) {
+        let (state, tags) = (self.states[row as usize], self.tags.get(row));
+        self.filter_sets.note(row, |filter| passes(state, tags, filter));
+    }
+
+    /// Sorts rows from the oldest to the newest.
+    pub(super) fn sort_by_age(&self, rows: &mut [u32]) {
+        rows.sort_unstable_by_key(|row| self.age_key(*row));
     }
 
     fn insert_by_name(&mut self, row: u32) {
@@ -243,7 +262,26 @@ impl FleetColumns {
         (self.created[row as usize], self.id(row))
     }
 
+    /// Returns the rows that a filter finds.
+    pub(super) fn rows_with(&self, filter: RowFilter) -> Arc<RowSet> {
+        self.filter_sets.rows(filter, || {
+            let mut rows = self.alive.clone();
+            rows.retain(|row| passes(self.state(row), self.tags(row), filter));
+            rows
+        })
+    }
+
     fn compare_names(&self, a: u32, b: u32) -> Ordering {
         self.name(a).cmp(self.name(b)).then_with(|| self.id(a).cmp(&self.id(b)))
+    }
+}
+
+/// Returns true if a row with these facts passes a filter.
+fn passes(state: RowState, tags: &[u32], filter: RowFilter) -> bool {
+    match filter {
+        RowFilter::Status(status) => state.status == status,
+        RowFilter::CheckType(check_type) => state.check_type == check_type,
+        RowFilter::Tag(number) => tags.contains(&number),
+        RowFilter::Unanswered => !state.is_answered,
     }
 }

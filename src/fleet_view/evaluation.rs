@@ -6,6 +6,8 @@ use memchr::memmem::Finder;
 
 use crate::clock::Timestamp;
 use crate::fleet_view::columns::FleetColumns;
+use crate::fleet_view::columns::text_search::TextSearch;
+use crate::fleet_view::filter_sets::RowFilter;
 use crate::fleet_view::fleet_facts::IncidentPresence;
 use crate::fleet_view::query::{FilterCondition, FleetFilter, ServiceMark, TextFilter, TextPlace};
 use crate::fleet_view::row_set::RowSet;
@@ -14,6 +16,9 @@ use crate::fleet_view::visible_tags::VisibleTags;
 use crate::model::partition::Partition;
 use crate::model::partition::PartitionSet;
 use crate::model::service::ServiceStatus;
+
+/// Maximum number of tags for which sets of rows are used; more would drop those of other filters.
+const TAG_SETS_MAX: usize = 4;
 
 /// The facts besides the rows on which the result depends.
 #[derive(Clone, Copy, Debug)]
@@ -54,11 +59,11 @@ impl EvaluationContext<'_> {
         let (columns, is_negated) = (self.columns, *is_negated);
         match condition {
             FilterCondition::Status(statuses) => {
-                let is_wanted = ServiceStatus::ALL.map(|status| finds(statuses, status));
-                rows.retain(|row| is_wanted[columns.state(row).status as usize] != is_negated);
+                let wanted = ServiceStatus::ALL.into_iter().filter(|status| finds(statuses, *status));
+                self.retain_any(rows, wanted.map(RowFilter::Status), is_negated);
             }
             FilterCondition::CheckType(types) => {
-                rows.retain(|row| types.contains(&columns.state(row).check_type) != is_negated);
+                self.retain_any(rows, types.iter().copied().map(RowFilter::CheckType), is_negated);
             }
             FilterCondition::Tag(names) => {
                 self.retain_tagged(rows, &columns.tag_names().with_names(names), is_negated);
@@ -92,7 +97,22 @@ impl EvaluationContext<'_> {
         }
     }
 
+    /// Retains the rows that pass one of these filters.
+    fn retain_any(&self, rows: &mut RowSet, filters: impl Iterator<Item = RowFilter>, is_negated: bool) {
+        let mut found = RowSet::default();
+        filters.for_each(|filter| found.add_all(&self.columns.rows_with(filter)));
+        if is_negated {
+            rows.remove_all(&found);
+        } else {
+            rows.retain_all(&found);
+        }
+    }
+
     fn retain_tagged(&self, rows: &mut RowSet, tags: &[u32], is_negated: bool) {
+        if tags.len() <= TAG_SETS_MAX {
+            self.retain_any(rows, tags.iter().copied().map(RowFilter::Tag), is_negated);
+            return;
+        }
         rows.retain(|row| self.columns.tags(row).iter().any(|tag| tags.contains(tag)) != is_negated);
     }
 
@@ -107,7 +127,8 @@ impl EvaluationContext<'_> {
                 (is_in(columns.name(row)) || is_in(columns.target(row))) != is_negated
             }),
             TextPlace::Anywhere => {
-                rows.retain(|row| finder.find(columns.searched(row)).is_some() != is_negated);
+                let mut search = TextSearch::new(columns, &finder);
+                rows.retain(|row| search.finds(row) != is_negated);
             }
             TextPlace::Name => rows.retain(|row| finder.find(columns.name(row)).is_some() != is_negated),
             TextPlace::Target => rows.retain(|row| finder.find(columns.target(row)).is_some() != is_negated),

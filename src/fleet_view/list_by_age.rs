@@ -1,6 +1,8 @@
 //! The list of `GET /v1/services` (contract 4.3.3): services from oldest to newest, in numbered pages.
 
 use crate::clock::Timestamp;
+use crate::fleet_view::columns::FleetColumns;
+use crate::fleet_view::filter_sets::RowFilter;
 use crate::fleet_view::query::{FilterCondition, FleetFilter, TextFilter, TextPlace};
 use crate::fleet_view::row_set::RowSet;
 use crate::fleet_view::view::{FleetContents, FleetView};
@@ -8,6 +10,9 @@ use crate::fleet_view::visible_tags::VisibleTags;
 use crate::model::check::CheckType;
 use crate::model::service::{ServiceKey, ServiceStatus};
 use crate::model::tag::TagName;
+
+/// Fewer rows than this part of all rows are sorted for a page, rather than looked for among all rows in their order.
+const SORTED_PART: usize = 128;
 
 /// The services that a list contains: those that pass all filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,11 +59,26 @@ impl FleetView {
         if !query.statuses.is_empty() {
             retain_statuses(&contents, &mut rows, &query.statuses)?;
         }
-        let columns = &contents.columns;
-        let found = columns.by_age().iter().filter(|row| rows.contains(**row));
-        let keys = found.skip(offset).take(limit).map(|row| columns.key(*row)).collect();
-        Ok(KeyPage { keys, total: rows.count() })
+        let (columns, total) = (&contents.columns, rows.count());
+        let keys = page(columns, &rows, total, offset, limit);
+        Ok(KeyPage { keys, total })
     }
+}
+
+/// Returns at most `limit` of these `total` rows, after the first `offset` by age.
+fn page(columns: &FleetColumns, rows: &RowSet, total: usize, offset: usize, limit: usize) -> Vec<ServiceKey> {
+    let by_age = columns.by_age();
+    if total == by_age.len() {
+        return by_age.iter().skip(offset).take(limit).map(|row| columns.key(*row)).collect();
+    }
+    if total < by_age.len() / SORTED_PART {
+        let mut sorted = Vec::with_capacity(total);
+        rows.for_each(|row| sorted.push(row));
+        columns.sort_by_age(&mut sorted);
+        return sorted.iter().skip(offset).take(limit).map(|row| columns.key(*row)).collect();
+    }
+    let found = by_age.iter().filter(|row| rows.contains(**row));
+    found.skip(offset).take(limit).map(|row| columns.key(*row)).collect()
 }
 
 /// The filters that a typed query has as well.
@@ -77,11 +97,14 @@ fn retain_statuses(
     rows: &mut RowSet,
     statuses: &[ServiceStatus],
 ) -> Result<(), StatusesUnknown> {
-    let mut is_known = true;
-    rows.retain(|row| {
-        let state = contents.columns.state(row);
-        is_known &= state.is_answered;
-        statuses.contains(&state.status)
-    });
-    if is_known { Ok(()) } else { Err(StatusesUnknown) }
+    let columns = &contents.columns;
+    if rows.intersects(&columns.rows_with(RowFilter::Unanswered)) {
+        return Err(StatusesUnknown);
+    }
+    let mut found = RowSet::default();
+    for status in statuses {
+        found.add_all(&columns.rows_with(RowFilter::Status(*status)));
+    }
+    rows.retain_all(&found);
+    Ok(())
 }

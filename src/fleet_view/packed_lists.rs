@@ -14,6 +14,8 @@ pub(super) struct PackedLists<T> {
     values: Vec<T>,
     spans: Vec<ListSpan>,
     unused: usize,
+    /// The lists before this index of the block are in the order of their rows.
+    ordered: usize,
 }
 
 /// The place of a list in the block.
@@ -25,7 +27,7 @@ struct ListSpan {
 
 impl<T> Default for PackedLists<T> {
     fn default() -> Self {
-        Self { values: Vec::new(), spans: Vec::new(), unused: 0 }
+        Self { values: Vec::new(), spans: Vec::new(), unused: 0, ordered: 0 }
     }
 }
 
@@ -35,6 +37,13 @@ impl<T: Copy> PackedLists<T> {
         let Some(span) = self.spans.get(row as usize) else { return &[] };
         let start = span.start as usize;
         self.values.get(start..start + span.len as usize).unwrap_or_default()
+    }
+
+    /// The part of the block in which lists are in the order of their rows, and the start of the list of a row in it; `None` if
+    /// it is in the rest of the block.
+    pub(super) fn ordered_place(&self, row: u32) -> (&[T], Option<usize>) {
+        let start = self.spans.get(row as usize).map(|span| span.start as usize);
+        (&self.values[..self.ordered], start.filter(|start| *start < self.ordered))
     }
 
     /// Stores the list of a row.
@@ -66,6 +75,7 @@ impl<T: Copy> PackedLists<T> {
         }
         self.values.shrink_to_fit();
         self.spans.shrink_to_fit();
+        self.ordered = if self.is_ordered() { self.values.len() } else { 0 };
     }
 
     /// The bytes that the lists occupy.
@@ -80,7 +90,12 @@ impl<T: Copy> PackedLists<T> {
             span.start = narrow(values.len());
             values.extend_from_slice(&self.values[start..start + span.len as usize]);
         }
+        self.ordered = values.len();
         (self.values, self.unused) = (values, 0);
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.spans.is_sorted_by_key(|span| span.start)
     }
 }
 

@@ -24,6 +24,36 @@ impl RowSet {
         }
     }
 
+    /// Adds the rows of another set.
+    pub(super) fn add_all(&mut self, others: &Self) {
+        if self.words.len() < others.words.len() {
+            self.words.resize(others.words.len(), 0);
+        }
+        for (word, other) in self.words.iter_mut().zip(&others.words) {
+            *word |= other;
+        }
+    }
+
+    /// Removes the rows that are not in another set.
+    pub(super) fn retain_all(&mut self, others: &Self) {
+        self.words.truncate(others.words.len());
+        for (word, other) in self.words.iter_mut().zip(&others.words) {
+            *word &= other;
+        }
+    }
+
+    /// Removes the rows of another set.
+    pub(super) fn remove_all(&mut self, others: &Self) {
+        for (word, other) in self.words.iter_mut().zip(&others.words) {
+            *word &= !other;
+        }
+    }
+
+    /// Returns true if a row is in both sets.
+    pub(super) fn intersects(&self, others: &Self) -> bool {
+        self.words.iter().zip(&others.words).any(|(word, other)| word & other != 0)
+    }
+
     /// Returns true if the row is in the set.
     pub(super) fn contains(&self, row: u32) -> bool {
         let (word, bit) = place(row);
@@ -76,6 +106,27 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn sets_are_combined() {
+        let set = |rows: &[u32]| {
+            let mut set = RowSet::default();
+            rows.iter().for_each(|row| set.insert(*row));
+            set
+        };
+        let has = |set: &RowSet, rows: &[u32]| {
+            rows.iter().all(|row| set.contains(*row)) && set.count() == rows.len()
+        };
+        for (left, right) in [(set(&[1, 64, 200]), set(&[1, 65])), (set(&[1, 65]), set(&[1, 64, 200]))] {
+            let [mut all, mut both, mut rest] = [left.clone(), left.clone(), left.clone()];
+            all.add_all(&right);
+            both.retain_all(&right);
+            rest.remove_all(&right);
+            assert!(has(&all, &[1, 64, 65, 200]) && has(&both, &[1]));
+            assert!(rest.count() == left.count() - 1 && !rest.contains(1));
+            assert!(left.intersects(&right) && !rest.intersects(&right));
+        }
+    }
 
     #[test]
     fn a_set_has_the_rows_that_were_inserted_and_not_removed() {

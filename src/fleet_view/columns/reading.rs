@@ -158,6 +158,7 @@ impl FleetColumns {
         let orders = [&self.by_key, &self.by_name, &self.by_age];
         let numbers = [&self.uptimes, &self.locations, &self.revisions, &self.free].into_iter().chain(orders);
         self.alive.bytes()
+            + self.filter_sets.bytes()
             + self.texts.bytes()
             + self.tags.bytes()
             + self.keys.capacity() * size_of::<ServiceKey>()

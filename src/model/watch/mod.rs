@@ -79,7 +79,8 @@ impl WatchState {
             RoundKeeper::Watch if is_new => Some(CheckRound::starting_at(&plan, slot, now)),
             RoundKeeper::Watch => {
                 let since = source.could_check_since(now);
-                let round = CheckRound::resumed(&plan, slot, last_check(slot), TimeRange { from: since, to: now });
+                let round =
+                    CheckRound::resumed(&plan, slot, last_check(slot), TimeRange { from: since, to: now });
                 Some(if is_handed_over { round.with_catch_up(last_check(slot), now) } else { round })
             }
         };

@@ -12,7 +12,8 @@ fn next_checks(interval_ms: i64, watched_ms: i64) -> Vec<i64> {
     let span = TimeRange { from: start, to: start.plus_ms(watched_ms) };
     let last_check = Some(start.plus_ms(-1));
     let next = |number: u64| {
-        let plan = WatchPlan { hash: number.wrapping_mul(0x1234_5678_9ABC_DEF1), interval_ms, ..every_minute(1) };
+        let plan =
+            WatchPlan { hash: number.wrapping_mul(0x1234_5678_9ABC_DEF1), interval_ms, ..every_minute(1) };
         let round = CheckRound::resumed(&plan, 0, last_check, span);
         round.next_wake().expect("no attempt is running").ms_since(start)
     };
