@@ -156,9 +156,8 @@ async fn failures_are_merged_into_blocks_of_their_own(
         0 if number > 0 => [CheckStatus::Down, CheckStatus::Degraded][usize::from(number % 3 == 0)],
         _ => CheckStatus::Up,
     };
-    let rows: Vec<CheckRecord> = (0..240)
-        .map(|number| check(2, "a", START_MS + number * 60_000, status(number)))
-        .collect();
+    let rows: Vec<CheckRecord> =
+        (0..240).map(|number| check(2, "a", START_MS + number * 60_000, status(number))).collect();
     append_checks(&store.history, &rows).await;
     compaction(&store).pass(JudgedTime::trusted(at(START_MS + 4 * DAY_MS))).await.unwrap();
     assert_eq!(levels(&store).await, [SegmentLevel::Period]);

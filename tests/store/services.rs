@@ -209,7 +209,8 @@ async fn the_revisions_of_very_many_services_are_read(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
-    let [owner, other] = [stored_organisation(&store, "owner").await, stored_organisation(&store, "other").await];
+    let [owner, other] =
+        [stored_organisation(&store, "owner").await, stored_organisation(&store, "other").await];
     let first = stored_service(&store, bare(owner.key)).await;
     stored_service(&store, bare(other.key)).await;
     let copies = format!(
