@@ -5,7 +5,7 @@
 
 mod compact_time;
 mod reading;
-pub(super) mod text_search;
+pub(super) mod row_search;
 
 use std::cmp::Ordering;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use crate::clock::Timestamp;
 use crate::fleet_view::columns::FleetColumns;
-use crate::fleet_view::columns::text_search::TextSearch;
+use crate::fleet_view::columns::row_search::RowSearch;
 use crate::fleet_view::filter_sets::RowFilter;
 use crate::fleet_view::fleet_facts::IncidentPresence;
 use crate::fleet_view::query::{FilterCondition, FleetFilter, ServiceMark, TextFilter, TextPlace};
@@ -127,7 +127,7 @@ impl EvaluationContext<'_> {
                 (is_in(columns.name(row)) || is_in(columns.target(row))) != is_negated
             }),
             TextPlace::Anywhere => {
-                let mut search = TextSearch::new(columns, &finder);
+                let mut search = RowSearch::new(columns, &finder);
                 rows.retain(|row| search.finds(row) != is_negated);
             }
             TextPlace::Name => rows.retain(|row| finder.find(columns.name(row)).is_some() != is_negated),

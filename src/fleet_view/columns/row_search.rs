@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 use crate::fleet_view::columns::FleetColumns;
 
 /// A search that is asked for rows in ascending order.
-pub(in crate::fleet_view) struct TextSearch<'a> {
+pub(in crate::fleet_view) struct RowSearch<'a> {
     columns: &'a FleetColumns,
     finder: &'a Finder<'a>,
     /// The first match in the ordered part of the block that does not begin before the texts asked for so far;
@@ -13,7 +13,7 @@ pub(in crate::fleet_view) struct TextSearch<'a> {
     next: Option<usize>,
 }
 
-impl<'a> TextSearch<'a> {
+impl<'a> RowSearch<'a> {
     /// Starts a search for a text in lower case that contains no line feed.
     pub(in crate::fleet_view) const fn new(columns: &'a FleetColumns, finder: &'a Finder<'a>) -> Self {
         Self { columns, finder, next: None }
