@@ -61,6 +61,7 @@ pub mod open_error;
 mod open_transaction;
 pub mod organisations;
 pub mod outages;
+mod owner_filter;
 mod page_window;
 pub mod passkeys;
 mod pool;

@@ -11,6 +11,7 @@ use crate::model::service::{NamedService, ServiceKey};
 use crate::model::tag::TagName;
 use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
+use crate::store::owner_filter::belongs_to;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{named_services, tags};
 
@@ -77,7 +78,8 @@ async fn query(
     visibility: Visibility,
     selection: &ServiceSelection,
 ) -> Result<Option<sea_orm::Select<service::Entity>>, MainError> {
-    let owned = service::Entity::find().filter(service::Column::OrganisationId.eq(visibility.organisation()));
+    let is_owned = belongs_to(service::Column::OrganisationId, visibility.organisation());
+    let owned = service::Entity::find().filter(is_owned);
     let mut wanted = narrowed(owned, ScopedResource::Services, visibility);
     if let Some(id) = selection.service {
         wanted = wanted.filter(service::Column::PublicId.eq(id.as_str()));

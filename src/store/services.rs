@@ -20,6 +20,7 @@ use crate::model::check::CheckType;
 use crate::model::service::{Service, ServiceKey, ServicePause, StatusOverride};
 use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
+use crate::store::owner_filter::belongs_to;
 use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
@@ -138,7 +139,9 @@ pub async fn visible_by_keys(
 ) -> Result<Vec<Service>, MainError> {
     let mut found = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
-        let some = seen(visibility).filter(Column::Id.is_in(keys.iter().copied()));
+        let some = Entity::find().filter(belongs_to(Column::OrganisationId, visibility.organisation()));
+        let some = narrowed(some, ScopedResource::Services, visibility);
+        let some = some.filter(Column::Id.is_in(keys.iter().copied()));
         for row in some.all(&connection).await? {
             found.push(from_row(row)?);
         }
