@@ -10,10 +10,10 @@ use crate::model::time_range::TimeRange;
 use crate::model::watch::effect::CheckAttempt;
 use crate::model::watch::plan::WatchPlan;
 
-/// After a restart, a missed check is made up for if the next one is due later than this after the start, in milliseconds.
-/// Such checks are spread over this time.
-const CATCH_UP_SPREAD_MS: i64 = 60_000;
-/// Checks of services that are watched late after the start are spread over at least this time, in milliseconds.
+/// After a restart, a missed check is made up for within this time after the start, in milliseconds, unless the next one is due
+/// by then.
+const CATCH_UP_WITHIN_MS: i64 = 60_000;
+/// Services that are watched late after the start have at least this time, in milliseconds.
 const SHORTEST_SPREAD_MS: i64 = 10_000;
 /// An odd number whose product with a hash has well mixed upper bits (Knuth, The Art of Computer Programming, vol. 3, 6.4).
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -78,20 +78,20 @@ impl CheckRound {
 
     /// A round that continues with the due times of its schedule. If a check was missed since `last_check` and the next is
     /// far from the start of the process, it checks soon. `start` is the time from the start of the process until now: many
-    /// services need so long that checks become due in it, which are made up for until a minute after the start.
+    /// services need so long that checks become due in it.
     #[must_use]
     pub fn resumed(plan: &WatchPlan, slot: usize, last_check: Option<Timestamp>, start: TimeRange) -> Self {
         let now = start.to;
         let mut round = Self::starting_at(plan, slot, now);
         let due = round.schedule.next_after(now);
         let has_missed = last_check.is_some_and(|last| round.schedule.runs_between(last, now) > 0);
-        let is_far = due.ms_since(start.from) > CATCH_UP_SPREAD_MS;
-        let left = (CATCH_UP_SPREAD_MS - now.ms_since(start.from)).max(SHORTEST_SPREAD_MS);
+        let deadline = start.from.plus_ms(CATCH_UP_WITHIN_MS).max(now.plus_ms(SHORTEST_SPREAD_MS));
+        let left = deadline.ms_since(now);
         // The phase follows from the lower bits of the hash; the spread must not follow from the phase.
         let spread = (plan.hash.wrapping_mul(MIXER) >> 32) % left.unsigned_abs();
         let spread = i64::try_from(spread).unwrap_or_default();
-        let soon = now.plus_ms(spread).min(due);
-        round.next = NextAttempt::run(if has_missed && is_far { soon } else { due });
+        let is_made_up = has_missed && due > deadline;
+        round.next = NextAttempt::run(if is_made_up { now.plus_ms(spread) } else { due });
         round
     }
 
