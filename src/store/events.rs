@@ -22,7 +22,7 @@ use crate::id::Id;
 use crate::model::event::{EventAction, EventSubjectKind};
 use crate::model::service::ServiceKey;
 use crate::store::error::MainError;
-use crate::store::owner_filter::belongs_to;
+use crate::store::owner_filter::is_owned_by;
 
 /// Time for which an event is kept after it was first noticed, in milliseconds.
 pub const RETENTION_MS: i64 = 60 * 60 * 1_000;
@@ -94,7 +94,7 @@ pub async fn concerned(
             EventSubjectKind::Incident => {
                 use incident::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
-                let these = these.filter(belongs_to(Column::OrganisationId, organisation));
+                let these = these.filter(is_owned_by(Column::OrganisationId, organisation));
                 let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(&connection).await?;
                 let links = links_of_incidents(connection, keys(&these)).await?;
                 (these, links)
@@ -102,7 +102,7 @@ pub async fn concerned(
             EventSubjectKind::Maintenance => {
                 use maintenance::{Column, Entity};
                 let these = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
-                let these = these.filter(belongs_to(Column::OrganisationId, organisation));
+                let these = these.filter(is_owned_by(Column::OrganisationId, organisation));
                 let these = these.filter(Column::PublicId.is_in(ids)).into_tuple().all(&connection).await?;
                 let links = links_of_maintenances(connection, keys(&these)).await?;
                 (these, links)

@@ -16,7 +16,7 @@ use crate::model::translated_text::TranslatedText;
 use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
 use crate::store::named_services;
-use crate::store::owner_filter::belongs_to;
+use crate::store::owner_filter::is_owned_by;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
 /// A status page to be linked with another resource.
@@ -43,7 +43,7 @@ pub async fn services_by_id(
     let rows: Vec<(i64, String)> = seen
         .select_only()
         .columns([service::Column::Id, service::Column::PublicId])
-        .filter(belongs_to(service::Column::OrganisationId, visibility.organisation()))
+        .filter(is_owned_by(service::Column::OrganisationId, visibility.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .into_tuple()
         .all(&connection)
@@ -61,7 +61,7 @@ pub async fn services_to_link(
         return Ok(HashMap::new());
     }
     let query = narrowed(service::Entity::find(), ScopedResource::Services, visibility)
-        .filter(belongs_to(service::Column::OrganisationId, visibility.organisation()))
+        .filter(is_owned_by(service::Column::OrganisationId, visibility.organisation()))
         .filter(service::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(service::Column::Id)
         .lock_shared();
@@ -82,7 +82,7 @@ pub async fn statuspages_to_link(
     let rows: Vec<(i64, String, String)> = seen
         .select_only()
         .columns([statuspage::Column::Id, statuspage::Column::PublicId, statuspage::Column::Name])
-        .filter(belongs_to(statuspage::Column::OrganisationId, visibility.organisation()))
+        .filter(is_owned_by(statuspage::Column::OrganisationId, visibility.organisation()))
         .filter(statuspage::Column::PublicId.is_in(texts(ids)))
         .order_by_asc(statuspage::Column::Id)
         .lock_shared()

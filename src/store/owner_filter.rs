@@ -5,7 +5,7 @@ use sea_orm::sea_query::{Expr, ExprTrait as _, IntoColumnRef, SimpleExpr};
 /// Condition that a row belongs to this organisation (database key), for statements that also name the keys or ids of their
 /// rows. The sum keeps the database from using an index by organisation: SQLite takes that for narrower than a list of ten keys,
 /// and reads all rows of the organisation.
-pub(super) fn belongs_to(column: impl IntoColumnRef, organisation: i64) -> SimpleExpr {
+pub(super) fn is_owned_by(column: impl IntoColumnRef, organisation: i64) -> SimpleExpr {
     Expr::col(column).add(0).eq(organisation)
 }
 
@@ -37,8 +37,8 @@ mod tests {
         let keys = service::Entity::find().select_only().column(service::Column::Name);
         let keys = keys.filter(service::Column::Id.is_in(1..=100));
         let ids = incident::Entity::find().filter(incident::Column::PublicId.is_in(["a"; 100]));
-        let services = keys.filter(belongs_to(service::Column::OrganisationId, 1)).build(DbBackend::Sqlite);
-        let incidents = ids.filter(belongs_to(incident::Column::OrganisationId, 1)).build(DbBackend::Sqlite);
+        let services = keys.filter(is_owned_by(service::Column::OrganisationId, 1)).build(DbBackend::Sqlite);
+        let incidents = ids.filter(is_owned_by(incident::Column::OrganisationId, 1)).build(DbBackend::Sqlite);
         assert_eq!(plan(services).await, "SEARCH service USING INTEGER PRIMARY KEY (rowid=?)");
         assert!(plan(incidents).await.ends_with("(public_id=?)"));
     }

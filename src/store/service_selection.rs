@@ -3,6 +3,7 @@
 //! An unknown or invisible id, tag or page selects no services. Tags and pages are evaluated as they are now.
 
 use crate::store::connection::StoreConnection;
+use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::{component, service, service_tag, statuspage};
 
@@ -11,7 +12,7 @@ use crate::model::service::{NamedService, ServiceKey};
 use crate::model::tag::TagName;
 use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
-use crate::store::owner_filter::belongs_to;
+use crate::store::owner_filter::is_owned_by;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 use crate::store::{named_services, tags};
 
@@ -47,7 +48,10 @@ pub async fn among(
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(selected) = query(connection, visibility, selection).await? else { return Ok(Vec::new()) };
+    let is_owned = is_owned_by(service::Column::OrganisationId, visibility.organisation());
+    let Some(selected) = query(connection, visibility, selection, is_owned).await? else {
+        return Ok(Vec::new());
+    };
     let mut found = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
         let these = selected.clone().filter(service::Column::Id.is_in(keys.iter().copied()));
@@ -63,7 +67,8 @@ pub async fn first(
     selection: &ServiceSelection,
     limit: u64,
 ) -> Result<Vec<NamedService>, MainError> {
-    match query(connection, visibility, selection).await? {
+    let is_owned = service::Column::OrganisationId.eq(visibility.organisation());
+    match query(connection, visibility, selection, is_owned).await? {
         Some(selected) => {
             let first = selected.order_by_asc(service::Column::Id).limit(limit);
             named_services::services(connection, first).await
@@ -72,13 +77,13 @@ pub async fn first(
     }
 }
 
-/// The query for the selected services; `None` if the tag does not exist or is not visible.
+/// The query for the selected services among those for which `is_owned` holds; `None` if the tag does not exist or is not visible.
 async fn query(
     connection: &dyn StoreConnection,
     visibility: Visibility,
     selection: &ServiceSelection,
+    is_owned: SimpleExpr,
 ) -> Result<Option<sea_orm::Select<service::Entity>>, MainError> {
-    let is_owned = belongs_to(service::Column::OrganisationId, visibility.organisation());
     let owned = service::Entity::find().filter(is_owned);
     let mut wanted = narrowed(owned, ScopedResource::Services, visibility);
     if let Some(id) = selection.service {

@@ -6,7 +6,7 @@ pub mod outlines;
 mod settings;
 
 use crate::store::connection::StoreConnection;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
@@ -20,7 +20,7 @@ use crate::model::check::CheckType;
 use crate::model::service::{Service, ServiceKey, ServicePause, StatusOverride};
 use crate::model::visibility::Visibility;
 use crate::store::error::MainError;
-use crate::store::owner_filter::belongs_to;
+use crate::store::owner_filter::is_owned_by;
 use crate::store::page_window::PageWindow;
 use crate::store::scope_filter::{ScopedResource, narrowed};
 
@@ -139,7 +139,7 @@ pub async fn visible_by_keys(
 ) -> Result<Vec<Service>, MainError> {
     let mut found = Vec::new();
     for keys in keys.chunks(KEYS_AT_ONCE) {
-        let some = Entity::find().filter(belongs_to(Column::OrganisationId, visibility.organisation()));
+        let some = Entity::find().filter(is_owned_by(Column::OrganisationId, visibility.organisation()));
         let some = narrowed(some, ScopedResource::Services, visibility);
         let some = some.filter(Column::Id.is_in(keys.iter().copied()));
         for row in some.all(&connection).await? {
@@ -218,19 +218,22 @@ pub async fn revisions(
     connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<Vec<(ServiceKey, i64)>, MainError> {
-    let query = of_organisation(organisation).select_only().columns([Column::Id, Column::Revision]);
-    let query = query.order_by_asc(Column::Id).limit(REVISIONS_AT_ONCE);
-    let mut found: Vec<(ServiceKey, i64)> = Vec::new();
+    let columns = [Column::Id, Column::Revision, Column::CreatedAt, Column::PublicId];
+    let query = of_organisation(organisation).select_only().columns(columns);
+    // In the order of the index by organisation, which SQLite takes in any case.
+    let query = in_order(query, PageWindow { offset: 0, limit: REVISIONS_AT_ONCE });
+    let (mut found, mut part) = (Vec::new(), query.clone());
     loop {
-        let after = found.last().map_or(ServiceKey::MIN, |(key, _)| *key);
-        let page: Vec<(ServiceKey, i64)> =
-            query.clone().filter(Column::Id.gt(after)).into_tuple().all(&connection).await?;
-        let is_last = (page.len() as u64) < REVISIONS_AT_ONCE;
-        found.extend(page);
-        if is_last {
-            return Ok(found);
-        }
+        let rows: Vec<(ServiceKey, i64, i64, String)> = part.into_tuple().all(&connection).await?;
+        found.extend(rows.iter().map(|(key, revision, ..)| (*key, *revision)));
+        let Some((.., at, id)) = rows.last().filter(|_| rows.len() as u64 == REVISIONS_AT_ONCE) else {
+            break;
+        };
+        let later = Column::CreatedAt.gt(*at).or(Column::PublicId.gt(id));
+        part = query.clone().filter(Column::CreatedAt.gte(*at)).filter(later);
     }
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// Records that the measurements of a deleted service have been erased.
