@@ -80,7 +80,7 @@ async fn the_last_changes_of_very_many_services_are_found(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
 ) {
     let Some(store) = backend.open().await else { return };
-    let services = 1..=20_001;
+    let services = 1..=60_001;
     let first = services.clone().map(|service| change(service, service, (Unknown, Up)));
     let last: Vec<StatusChange> =
         services.map(|service| change(service, 100_000 - service, (Up, Down))).collect();

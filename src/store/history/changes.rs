@@ -23,8 +23,8 @@ use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
 
 /// Number of services whose last changes are read in one statement: all its rows are in memory at the same time, several hundred
-/// bytes each.
-const SERVICES_AT_ONCE: usize = 10_000;
+/// bytes each. Not fewer, because PostgreSQL may read all changes for each statement.
+const SERVICES_AT_ONCE: usize = 30_000;
 
 /// The changes of a service at or after `from`, oldest first, preceded by the last change before `from`. Together they
 /// give the status at every time since `from`.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sea_orm::{ConnectionTrait, EntityTrait, Statement, Value};
+use sea_orm::{ConnectionTrait, EntityTrait, Statement};
 use watchkeeper_entities::status_change::Entity;
 
 use crate::clock::Timestamp;
@@ -11,6 +11,7 @@ use crate::model::service::ServiceKey;
 use crate::store::connection::StoreConnection;
 use crate::store::error::HistoryError;
 use crate::store::history::changes::{from_row, read, since};
+use crate::store::history::key_parameters::{KeyParameters, listed};
 
 /// The changes of each of these services, of which there are at most a thousand, at or after `from`, as [`since`] returns
 /// them. A service without changes is not in the result.
@@ -42,15 +43,16 @@ async fn last_before(
     services: &[ServiceKey],
     from: Timestamp,
 ) -> Result<Vec<StatusChange>, HistoryError> {
-    let among = placeholders(2, services.len());
+    let KeyParameters { placeholders, values, .. } = listed(2, services);
     let text = format!(
         "SELECT c.id, c.service_id, c.at, c.from_status, c.to_status, c.cause FROM status_change c JOIN \
-        (SELECT service_id, MAX(at) AS at FROM status_change WHERE service_id IN ({among}) AND at < $1 AND cause < 8 \
+        (SELECT service_id, MAX(at) AS at FROM status_change WHERE service_id IN ({placeholders}) AND at < $1 AND cause < 8 \
         GROUP BY service_id) n ON c.service_id = n.service_id AND c.at = n.at AND c.cause < 8 \
         ORDER BY c.service_id, c.id DESC"
     );
     let backend = connection.get_database_backend();
-    let statement = Statement::from_sql_and_values(backend, text, values(Some(from), services));
+    let statement =
+        Statement::from_sql_and_values(backend, text, std::iter::once(from.ms().into()).chain(values));
     let mut rows = Entity::find().from_raw_sql(statement).all(&connection).await?;
     rows.dedup_by_key(|row| row.service_id);
     rows.iter().map(from_row).collect()
@@ -62,13 +64,14 @@ async fn not_before(
     services: &[ServiceKey],
     from: Timestamp,
 ) -> Result<Vec<(ServiceKey, Vec<StatusChange>)>, HistoryError> {
-    let among = placeholders(2, services.len());
+    let KeyParameters { placeholders, values, .. } = listed(2, services);
     let text = format!(
         "SELECT service_id, STRING_AGG(at || ' ' || from_status || ' ' || to_status || ' ' || cause, ',' ORDER BY at, id) \
-        FROM status_change WHERE service_id IN ({among}) AND at >= $1 AND cause < 8 GROUP BY service_id"
+        FROM status_change WHERE service_id IN ({placeholders}) AND at >= $1 AND cause < 8 GROUP BY service_id"
     );
     let backend = connection.get_database_backend();
-    let statement = Statement::from_sql_and_values(backend, text, values(Some(from), services));
+    let statement =
+        Statement::from_sql_and_values(backend, text, std::iter::once(from.ms().into()).chain(values));
     let mut found = Vec::new();
     for row in connection.query_all_raw(statement).await? {
         let service: ServiceKey = row.try_get_by_index(0)?;
@@ -83,24 +86,13 @@ async fn set_back(
     connection: &dyn StoreConnection,
     services: &[ServiceKey],
 ) -> Result<Vec<ServiceKey>, HistoryError> {
-    let among = placeholders(1, services.len());
+    let KeyParameters { placeholders, values, .. } = listed(1, services);
     // The cause is a literal in the text; with a bound value the partial index would not be used.
-    let text =
-        format!("SELECT DISTINCT service_id FROM status_change WHERE cause = 6 AND service_id IN ({among})");
+    let text = format!(
+        "SELECT DISTINCT service_id FROM status_change WHERE cause = 6 AND service_id IN ({placeholders})"
+    );
     let backend = connection.get_database_backend();
-    let statement = Statement::from_sql_and_values(backend, text, values(None, services));
+    let statement = Statement::from_sql_and_values(backend, text, values);
     let rows = connection.query_all_raw(statement).await?;
     rows.iter().map(|row| row.try_get_by_index(0).map_err(HistoryError::from)).collect()
-}
-
-/// A list of `count` numbered parameters, from `$first`. The same number of services gives the same text, so that a
-/// connection prepares it once.
-fn placeholders(first: usize, count: usize) -> String {
-    (first..first + count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The values of the parameters: the time, if the statement has one, and then the services.
-fn values(from: Option<Timestamp>, services: &[ServiceKey]) -> Vec<Value> {
-    let from = from.map(|from| Value::from(from.ms()));
-    from.into_iter().chain(services.iter().map(|service| Value::from(*service))).collect()
 }

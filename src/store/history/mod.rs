@@ -17,6 +17,7 @@ pub mod figure_parts;
 pub mod fresh_checks;
 pub mod holds;
 mod insert;
+mod key_parameters;
 mod late_results;
 pub mod locations;
 pub mod many_changes;

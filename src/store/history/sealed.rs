@@ -23,6 +23,7 @@ use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::error::HistoryError;
 use crate::store::history::blocks::BlockError;
+use crate::store::history::key_parameters::{KeyParameters, listed};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::SegmentConnection;
 
@@ -220,25 +221,6 @@ pub fn damaged(summary: &BlockSummary, error: &BlockError) -> HistoryError {
 #[must_use]
 pub fn damaged_rollup(rollup: &SealedRollup, error: &dyn Display) -> HistoryError {
     HistoryError::corrupt("check_rollup", &format!("{:?} from {}", rollup.series, rollup.start), error)
-}
-
-/// Keys as bound parameters of a statement.
-struct KeyParameters {
-    /// The placeholders, as the text between the parentheses of `IN`.
-    placeholders: String,
-    values: Vec<Value>,
-    /// The number of the next free parameter.
-    next: usize,
-}
-
-/// Binds keys to parameters, the first of which has the number `first`. The last key is repeated up to a power of two, so
-/// that only a few statement texts are prepared.
-fn listed(first: usize, keys: &[i64]) -> KeyParameters {
-    let next = first + keys.len().next_power_of_two();
-    let placeholders: Vec<String> = (first..next).map(|number| format!("${number}")).collect();
-    let padding = keys.last().into_iter().cycle();
-    let values = keys.iter().chain(padding).take(next - first).map(|key| Value::from(*key)).collect();
-    KeyParameters { placeholders: placeholders.join(","), values, next }
 }
 
 /// Reads a summary from seven columns of a row, the first of which has the index `column`.
