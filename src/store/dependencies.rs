@@ -95,8 +95,7 @@ pub async fn graph(
     connection: &dyn StoreConnection,
     organisation: i64,
 ) -> Result<DependencyGraph, MainError> {
-    // The owner of each dependency is looked up: a list of all services would have to be made for each write, and there are far
-    // more of these than dependencies.
+    // The owner of each dependency is looked up. Otherwise SQLite makes a list of all services of the organisation first.
     let owner = Query::select()
         .column(service::Column::Id)
         .from(service::Entity)
