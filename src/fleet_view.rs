@@ -18,7 +18,7 @@
 //! revisions are also compared once a second, or less often if that takes long.
 //!
 //! A list is asked for by a [`FleetQuery`](query::FleetQuery), which [`query_parser`] reads as a person types it; each filter is
-//! a pass over bits and columns (`evaluation`), and a page is cut behind a cursor (`listing`). A stream of live updates calls
+//! an operation on sets of rows or a pass over columns (`evaluation`), and a page is cut behind a cursor (`listing`). A stream of live updates calls
 //! [`FleetViews::of`] at most four times a second, and sends the rows of [`FleetView::changes_since`].
 //!
 //! While a view is in use, the owners of all services are asked once a minute, a few services at a time. So the uptime of 30 days
@@ -178,10 +178,12 @@ impl FleetViews {
         entries.contains_key(&organisation) || entries.len() < VIEWS_MAX
     }
 
-    /// Returns true if the services of an organisation are in memory.
+    /// Returns true if the services of an organisation are in memory and in use.
     #[must_use]
     pub fn is_loaded(&self, organisation: i64) -> bool {
-        lock(&self.entries).get(&organisation).is_some_and(|entry| lock(&entry.shown).is_some())
+        lock(&self.entries).get(&organisation).is_some_and(|entry| {
+            lock(&entry.used_at).elapsed() < UNUSED_AFTER && lock(&entry.shown).is_some()
+        })
     }
 
     /// Returns the part of the services that a caller may see at present.

@@ -231,7 +231,7 @@ impl FleetColumns {
         self.note_row(row);
     }
 
-    /// Takes a row that was written into the sets of the filters in use.
+    /// Updates the sets of the filters in use after a row was written.
     fn note_row(&mut self, row: u32) {
         let (state, tags) = (self.states[row as usize], self.tags.get(row));
         self.filter_sets.note(row, |filter| passes(state, tags, filter));

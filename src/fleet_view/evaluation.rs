@@ -1,6 +1,6 @@
 //! Evaluation of a query: which rows pass its filters.
 //!
-//! Each filter is one pass over the rows that are left, the cheap ones first.
+//! Each filter is an operation on sets of rows, or one pass over the rows that are left, the cheap ones first.
 
 use memchr::memmem::Finder;
 
@@ -19,6 +19,9 @@ use crate::model::service::ServiceStatus;
 
 /// Maximum number of tags for which sets of rows are used; more would drop those of other filters.
 const TAG_SETS_MAX: usize = 4;
+
+/// In fewer rows than this part of all a text is searched row by row.
+const FEW_ROWS: usize = 64;
 
 /// The facts besides the rows on which the result depends.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +129,9 @@ impl EvaluationContext<'_> {
                 let is_in = |part| finder.find(part).is_some();
                 (is_in(columns.name(row)) || is_in(columns.target(row))) != is_negated
             }),
+            TextPlace::Anywhere if rows.count() < columns.len() / FEW_ROWS => {
+                rows.retain(|row| finder.find(columns.searched(row)).is_some() != is_negated);
+            }
             TextPlace::Anywhere => {
                 let mut search = RowSearch::new(columns, &finder);
                 rows.retain(|row| search.finds(row) != is_negated);

@@ -24,8 +24,10 @@ pub(super) use draft::{SettingsSubject, merge_settings, read_unstored};
 pub(super) use service_cache::ServiceCache;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::ApiCall;
@@ -56,6 +58,9 @@ use crate::store::changes::ChangeScope;
 use crate::store::{Transaction, heartbeats, maintenances, services, synced_groups};
 
 /// Query parameters of a deletion that also deletes incidents or maintenances that have no other service.
+/// Time limit for a list that the database can count as well.
+const MEMORY_PATIENCE: Duration = Duration::from_secs(1);
+
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
@@ -92,11 +97,12 @@ async fn stored_page(
         return Ok(page);
     }
     let stamp = stamp(main, visibility);
-    // Without the history the services in memory cannot be brought up to date, but the database can be asked.
+    // Bringing the services in memory up to date may take long, for example after a change of very many.
     if main.changes().is_some()
         && state.fleets.is_loaded(visibility.organisation())
-        && let Ok(page) = search(filter, state, visibility, request).await
+        && let Ok(Ok(page)) = timeout(MEMORY_PATIENCE, search(filter, state, visibility, request)).await
     {
+        cache.keep_services(stamp, &page.rows);
         cache.keep_page(key, stamp, &page);
         return Ok(page);
     }
@@ -129,7 +135,7 @@ pub(super) async fn create_service(call: ApiCall<AppState>) -> Result<CommittedR
     let service = services::insert(&*write, service).await?;
     tagging.store(&write, &caller, service.key, service.created_at).await?;
     depending.store(&write, service.key).await?;
-    refuse_circles(&write, &caller, "depends_on").await?;
+    refuse_circles(&write, &caller, "depends_on", service.key).await?;
     if service.check_type == CheckType::Heartbeat {
         let secret = new_secret(&state, &caller, service.id)?;
         heartbeats::insert(&*write, service.key, &secret).await?;
@@ -172,7 +178,8 @@ pub(super) async fn update_service(call: ApiCall<AppState>) -> Result<CommittedR
         depending.store(&write, service.key).await?;
     }
     if has_new_dependencies || tagging.is_change() {
-        refuse_circles(&write, &caller, if has_new_dependencies { "depends_on" } else { "tags" }).await?;
+        let field = if has_new_dependencies { "depends_on" } else { "tags" };
+        refuse_circles(&write, &caller, field, service.key).await?;
         recheck_dependents(&write, service.key, service.updated_at).await?;
     }
     if service.settings != stored.settings {

@@ -1,4 +1,5 @@
-//! Lists of services by status or text (contract 4.3.3), which the database cannot filter by.
+//! Lists of services by status or text (contract 4.3.3), by which the database cannot filter, and other lists while the services
+//! are in memory.
 //!
 //! Where no other process writes to the database, all services are in memory (`fleet_view`) from the first such list on, which
 //! waits until they have been read. Otherwise, and while those of many other organisations are in memory, all services of the

@@ -157,13 +157,17 @@ impl ServiceCache {
     ) -> Result<Vec<Arc<StoredService>>, ApiError> {
         let gathered = gather(main.reader(), services).await?;
         let gathered: Vec<Arc<StoredService>> = gathered.into_iter().map(Arc::new).collect();
-        if let Some(stamp) = stamp {
-            for stored in &gathered {
-                let key = (stored.service.organisation, stored.service.id);
-                self.services.keep(key, stamp, Arc::clone(stored), stored.bytes());
-            }
-        }
+        self.keep_services(stamp, &gathered);
         Ok(gathered)
+    }
+
+    /// Caches services that were read after the stamp was taken.
+    pub(super) fn keep_services(&self, stamp: Option<CommitStamp>, services: &[Arc<StoredService>]) {
+        let Some(stamp) = stamp else { return };
+        for stored in services {
+            let key = (stored.service.organisation, stored.service.id);
+            self.services.keep(key, stamp, Arc::clone(stored), stored.bytes());
+        }
     }
 
     fn cached_one(&self, main: &Database, visibility: Visibility, id: Id) -> Option<Arc<StoredService>> {
