@@ -8,7 +8,7 @@ One run, about ten minutes for a million services:
 
 1.  The first service is created over the API, the others are copies of its row in the embedded database. Heartbeats are pinged
     by another process, each once an interval.
-2.  First start: seconds until the server is ready, and until every service has been checked.
+2.  First start: seconds until the server is ready, and until it has made as many checks as there are services.
 3.  A quiet window: checks made, their lateness, processor time, memory of the process.
 4.  A busy window (not for heartbeats): clients create, read, edit, filter, list and delete services over the API while the checks go on. Each
     answer is compared with what the specification demands. The same requests one after another give the times.
@@ -58,7 +58,7 @@ def say(text):
 
 
 def measure_start(server, chosen, name):
-    """Starts the server; returns the times until it is ready and until every service has been checked."""
+    """Starts the server; returns the times until it is ready and until it has made a check for each service."""
     started, earlier = time.monotonic(), server.pings().get("pings answered", 0)
     server.start()
     server.wait_until_ready()

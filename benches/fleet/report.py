@@ -39,7 +39,7 @@ def seconds(value):
 def starts(run):
     first, again, services = run["first_start"], run["restart"], run["services"]
     yield "ready after", seconds(first["ready_s"]), seconds(again["ready_s"])
-    yield "every service checked or pinged after", seconds(first["checked_s"]), seconds(again["checked_s"])
+    yield "as many checks or pings as services after", seconds(first["checked_s"]), seconds(again["checked_s"])
     yield "memory a service then", *(f"{start['memory_bytes'] / services:,.0f} bytes" for start in (first, again))
 
 

@@ -47,7 +47,7 @@ class ReportTest(unittest.TestCase):
     def test_the_table_has_the_figures(self):
         table = report.table(run(wrong=["it was wrong"], restart={**run()["restart"], "checked_s": None}))
         for text in [
-            "| every service checked or pinged after | 9.0 s | - |", "| memory a service then | 3,000 bytes | 3,000 bytes |",
+            "| as many checks or pings as services after | 9.0 s | - |", "| memory a service then | 3,000 bytes | 3,000 bytes |",
             "| due | 1,000 | 1,000 |", "| checks | 100 | 100 |", "| missed; shed | 0; 3 | 0; 3 |", "| lateness of 99 % | ≤ 5 ms | ≤ 5 ms |",
             "| lateness of 99.9 % | more than 60 s | more than 60 s |", "| read | 3 | 2.0 | 30.0 | 30.0 |", "1 wrong answers", "- it was wrong",
         ]:
