@@ -83,6 +83,28 @@ async fn a_narrowed_list_has_pages_and_follows_changes() {
     assert_eq!(other.get("/v1/services?q=e").expect(200).json()["meta"]["total"], 0);
 }
 
+/// Lists that the database could filter as well are counted in memory once a search has read all services.
+#[tokio::test]
+async fn a_list_in_memory_follows_changes() {
+    let (server, target) = (Server::shared(), Target::start());
+    let client = server.tenant("business");
+    stock(&client, &target).await;
+    client.get("/v1/services?q=e").expect(200);
+    let totals = || {
+        ["check_type=manual", "tag=env:prod", "page=2&per_page=2", "tag=other"].map(|query| {
+            client.get(&format!("/v1/services?{query}")).expect(200).json()["meta"]["total"].clone()
+        })
+    };
+    assert_eq!(totals(), [1, 2, 5, 0]);
+    let another = json!({"name": "Another", "check_type": "manual", "tags": ["env:prod", "other"]});
+    let another = create(&client, &another);
+    assert_eq!(totals(), [2, 3, 6, 1]);
+    client.patch(&format!("/v1/services/{another}"), &json!({"tags": ["other"]})).expect(200);
+    assert_eq!(totals(), [2, 2, 6, 1]);
+    client.delete(&format!("/v1/services/{another}")).expect(200);
+    assert_eq!(totals(), [1, 2, 5, 0]);
+}
+
 /// Columns: query, parameter, error.
 #[rstest]
 #[case(
