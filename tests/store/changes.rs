@@ -83,7 +83,7 @@ async fn the_last_changes_of_very_many_services_are_found(
     let services = 1..=60_001;
     let first = services.clone().map(|service| change(service, service, (Unknown, Up)));
     let last: Vec<StatusChange> =
-        services.map(|service| change(service, 100_000 - service, (Up, Down))).collect();
+        services.map(|service| change(service, 200_000 - service, (Up, Down))).collect();
     append_changes(&store.history, &first.chain(last.iter().copied()).collect::<Vec<_>>()).await;
     let found = changes::latest_of(store.history.reader(), PartitionSet::ALL).await.unwrap();
     assert!(found == last, "{} changes", found.len());
