@@ -18,8 +18,8 @@
 //! revisions are also compared once a second, or less often if that takes long.
 //!
 //! A list is asked for by a [`FleetQuery`](query::FleetQuery), which [`query_parser`] reads as a person types it; each filter is
-//! an operation on sets of rows or a pass over columns (`evaluation`), and a page is cut behind a cursor (`listing`). A stream of live updates calls
-//! [`FleetViews::of`] at most four times a second, and sends the rows of [`FleetView::changes_since`].
+//! an operation on sets of rows or a pass over columns (`evaluation`), and a page is cut behind a cursor (`listing`). A stream of
+//! live updates calls [`FleetViews::of`] at most four times a second, and sends the rows of [`FleetView::changes_since`].
 //!
 //! While a view is in use, the owners of all services are asked once a minute, a few services at a time. So the uptime of 30 days
 //! is at most a minute old. Percentiles of response times are not in the view: they are read for the rows of a page.

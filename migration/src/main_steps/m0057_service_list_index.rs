@@ -1,5 +1,5 @@
-//! The index of lists of services also has what they are filtered and counted by. So a list by type, and the count of services
-//! that are not paused, read only the index.
+//! The index of lists of services also contains the check type and the pause. So a list by type, and the count of services that
+//! are not paused, read only the index.
 
 use sea_orm_migration::prelude::*;
 
