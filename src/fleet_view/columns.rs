@@ -271,6 +271,13 @@ impl FleetColumns {
         })
     }
 
+    /// Returns the rows that one of these filters finds.
+    pub(super) fn rows_with_any(&self, filters: impl Iterator<Item = RowFilter>) -> RowSet {
+        let mut found = RowSet::default();
+        filters.for_each(|filter| found.add_all(&self.rows_with(filter)));
+        found
+    }
+
     fn compare_names(&self, a: u32, b: u32) -> Ordering {
         self.name(a).cmp(self.name(b)).then_with(|| self.id(a).cmp(&self.id(b)))
     }

@@ -102,8 +102,7 @@ impl EvaluationContext<'_> {
 
     /// Retains the rows that pass one of these filters.
     fn retain_any(&self, rows: &mut RowSet, filters: impl Iterator<Item = RowFilter>, is_negated: bool) {
-        let mut found = RowSet::default();
-        filters.for_each(|filter| found.add_all(&self.columns.rows_with(filter)));
+        let found = self.columns.rows_with_any(filters);
         if is_negated {
             rows.remove_all(&found);
         } else {

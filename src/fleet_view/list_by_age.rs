@@ -101,10 +101,6 @@ fn retain_statuses(
     if rows.intersects(&columns.rows_with(RowFilter::Unanswered)) {
         return Err(StatusesUnknown);
     }
-    let mut found = RowSet::default();
-    for status in statuses {
-        found.add_all(&columns.rows_with(RowFilter::Status(*status)));
-    }
-    rows.retain_all(&found);
+    rows.retain_all(&columns.rows_with_any(statuses.iter().copied().map(RowFilter::Status)));
     Ok(())
 }
