@@ -1,5 +1,9 @@
 //! The checks after a restart: those that became due while the process started, or before it.
 
+use std::ops::{Range, RangeInclusive};
+
+use rstest::rstest;
+
 use super::{START, every_minute};
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
@@ -22,25 +26,22 @@ fn next_checks(interval_ms: i64, watched_ms: i64) -> Vec<i64> {
     found
 }
 
-#[test]
-fn a_start_that_takes_long_misses_no_check_of_its_first_minute() {
-    let checks = next_checks(60_000, 20_000);
-    assert!(checks.iter().all(|at| (20_000..=60_000).contains(at)), "{:?}", checks.last());
-    // 100 a second are due; those of the first 20 s are spread over the rest.
-    for second in 20..60 {
-        let within = checks.iter().filter(|at| **at / 1_000 == second).count();
-        assert!((110..=190).contains(&within), "{within} checks in second {second}");
-    }
-}
-
-#[test]
-fn a_start_that_takes_longer_than_a_minute_spreads_what_it_missed() {
-    let checks = next_checks(60_000, 70_000);
-    // Within 10 s: as due, or, of those that are due later, made up for.
-    assert!(checks.iter().all(|at| (70_000..=80_000).contains(at)), "{:?}", checks.last());
-    for second in 70..80 {
-        let within = checks.iter().filter(|at| **at / 1_000 == second).count();
-        assert!((400..=800).contains(&within), "{within} checks in second {second}");
+/// Columns: the seconds in which all services are checked, from the end of the start on, and the number of checks in each.
+#[rstest]
+// 100 a second are due; those of the first 20 s are spread over the rest of the minute.
+#[case::long(20..60, 110..=190)]
+// Within 10 s: as due, or, of those that are due later, made up for.
+#[case::longer_than_a_minute(70..80, 400..=800)]
+fn checks_that_became_due_during_a_start_are_spread(
+    #[case] seconds: Range<i64>,
+    #[case] in_each: RangeInclusive<usize>,
+) {
+    let checks = next_checks(60_000, seconds.start * 1_000);
+    let within = seconds.start * 1_000..=seconds.end * 1_000;
+    assert!(checks.iter().all(|at| within.contains(at)), "{:?}", checks.last());
+    for second in seconds {
+        let found = checks.iter().filter(|at| **at / 1_000 == second).count();
+        assert!(in_each.contains(&found), "{found} checks in second {second}");
     }
 }
 
